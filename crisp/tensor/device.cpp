@@ -1,0 +1,2 @@
+#include "crisp/tensor/torch.h"
+namespace crisp::tensor {}
