@@ -1,1 +1,71 @@
-int main() { return 0; }
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+#include "apps/command_line.h"
+#include "crisp/base/error.h"
+#include "crisp/base/progress.h"
+#include "crisp/base/version.h"
+#include "crisp/tensor/torch.h"
+
+namespace crisp::apps {
+namespace {
+
+struct Command {
+  std::string_view name, what;
+  int (*run)(const Arguments&);
+};
+
+constexpr std::array kCommands = {
+    Command{"predict", "cut out every object in photos: masks, overlays, uncertainty", run_predict},
+    Command{"info", "the program, an architecture's cost, or what a weight file is", run_info},
+    Command{"bench", "time a network, alone and from JPEG to mask", run_bench},
+};
+
+void print_help() {
+  fmt::print("crispformer {}: semantic segmentation learned from image tags alone\n\n", version());
+  fmt::print("Usage: crispformer COMMAND [OPTIONS]\n\nCommands:\n");
+  for (const Command& command : kCommands) fmt::print("  {:<10} {}\n", command.name, command.what);
+  fmt::print("\n`crispformer COMMAND --help` explains one with examples.\n");
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    print_help();
+    return arguments.empty() ? 2 : 0;
+  }
+  if (arguments[0] == "--version") {
+    fmt::print("crispformer {} ({})\n", version(), commit());
+    return 0;
+  }
+  for (const Command& command : kCommands) {
+    if (command.name == arguments[0]) return command.run({arguments.begin() + 1, arguments.end()});
+  }
+  throw UsageError("unknown command '{}': `crispformer --help` lists them", arguments[0]);
+}
+
+int fail(int status, std::string_view message) {
+  Progress::clear_line();
+  fmt::print(stderr, "error: {}\n", message);
+  return status;
+}
+
+}  // namespace
+}  // namespace crisp::apps
+
+int main(int argc, char** argv) {
+  try {
+    return crisp::apps::run({argv + 1, argv + argc});
+  } catch (const crisp::UsageError& error) {
+    return crisp::apps::fail(2, error.what());
+  } catch (const crisp::Error& error) {
+    return crisp::apps::fail(1, error.what());
+  } catch (const c10::Error& error) {
+    return crisp::apps::fail(1, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    return crisp::apps::fail(1, error.what());
+  }
+}

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace crisp::apps {
+
+// The parser of one command, with what all commands share: --config, --device, --threads, --seed, --quiet.
+// Each command binds its options to plain variables through `app` once; the command line, the config file,
+// --help and the saved effective configuration all come from that one binding.
+class CommandLine {
+ public:
+  CommandLine(const std::string& name, const std::string& what, const std::string& examples);
+
+  // False when --help was asked for and printed. Throws UsageError for anything the parser refuses.
+  // Applies --threads and --quiet.
+  bool parse(const std::vector<std::string>& arguments);
+
+  // Every option with its value in force, as TOML that --config reads back.
+  std::string effective_config() const { return app.config_to_str(/*default_also=*/true); }
+
+  CLI::App app;
+  std::string device = "auto";
+  int threads = 0;  // after parse(): the number in use
+  uint64_t seed = 0;
+  bool quiet = false;
+};
+
+using Arguments = std::vector<std::string>;
+
+// The commands, each in the file of its name. They return the exit status.
+int run_info(const Arguments& arguments);
+int run_bench(const Arguments& arguments);
+int run_predict(const Arguments& arguments);
+
+}  // namespace crisp::apps

@@ -1,0 +1,154 @@
+#include "crisp/infer/predictor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "crisp/base/error.h"
+#include "crisp/infer/uncertainty.h"
+#include "crisp/ops/upsample_labels.h"
+
+namespace crisp::infer {
+namespace {
+
+constexpr float kMean[] = {0.485f, 0.456f, 0.406f}, kDeviation[] = {0.229f, 0.224f, 0.225f};
+
+torch::Tensor resized(const torch::Tensor& maps, int64_t height, int64_t width) {
+  if (maps.size(2) == height && maps.size(3) == width) return maps;
+  return torch::upsample_bilinear2d(maps, {height, width}, /*align_corners=*/false);
+}
+
+torch::Tensor on_cpu(const torch::Tensor& map) { return map.to(torch::kCPU, torch::kFloat); }
+
+image::Mask to_mask(const torch::Tensor& labels) {
+  image::Mask mask(static_cast<int>(labels.size(1)), static_cast<int>(labels.size(0)));
+  std::memcpy(mask.labels.data(), labels.contiguous().const_data_ptr<uint8_t>(), mask.labels.size());
+  return mask;
+}
+
+void fill_uncertainty(Result& result, const torch::Tensor& aleatoric, const torch::Tensor& log_probabilities) {
+  const torch::Tensor entropy = relative_entropy(log_probabilities);
+  result.uncertainty = mixed_uncertainty(aleatoric, entropy);
+  result.mean_uncertainty = result.uncertainty.mean().item<double>();
+  result.mean_entropy = entropy.mean().item<double>();
+}
+
+}  // namespace
+
+void check(const InferOptions& options) {
+  check(options.tiling);
+  if (options.scales.empty()) throw UsageError("--scales: at least one scale is needed");
+  for (const double scale : options.scales) {
+    if (!(scale >= 0.05 && scale <= 8)) throw UsageError("--scales {}: a scale lies between 0.05 and 8", scale);
+  }
+}
+
+torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device device, torch::ScalarType dtype) {
+  std::vector<torch::Tensor> pixels;
+  for (const image::Image& image : images) {
+    pixels.push_back(torch::from_blob(const_cast<uint8_t*>(image.rgb.data()), {image.height, image.width, 3}, torch::kUInt8));
+  }
+  const auto f32 = torch::TensorOptions(device).dtype(torch::kFloat);
+  const torch::Tensor deviation = torch::tensor(at::ArrayRef<float>(kDeviation)).to(f32) * 255;
+  const torch::Tensor mean = torch::tensor(at::ArrayRef<float>(kMean)).to(f32) * 255;
+  const torch::Tensor batch = torch::stack(pixels).to(device).to(torch::kFloat).sub_(mean).div_(deviation);
+  return batch.to(dtype).permute({0, 3, 1, 2});
+}
+
+Predictor::Predictor(model::Segmenter network, torch::Device device, torch::ScalarType dtype, InferOptions options)
+    : network_(std::move(network)), device_(device), dtype_(dtype), options_(std::move(options)) {
+  check(options_);
+  network_->to(device_, dtype_);
+  network_->eval();
+}
+
+std::vector<Result> Predictor::run(const std::vector<image::Image>& images) {
+  if (images.empty()) return {};
+  const torch::InferenceMode inference;
+  const torch::Tensor batch = to_batch(images, device_, dtype_);
+  const bool single = options_.scales.size() == 1 && options_.scales[0] == 1.0 && !options_.flip;
+  return single ? single_pass(batch) : multi_scale(batch);
+}
+
+model::Prediction Predictor::forward(const torch::Tensor& images) {
+  const model::ForwardOptions how{.boundary = options_.boundary};
+  if (options_.tiling.tile == 0) return network_->forward(images, how);
+  std::vector<model::Prediction> parts;
+  for (int64_t i = 0; i < images.size(0); ++i) {
+    parts.push_back(run_tiled([&](const torch::Tensor& tile) { return network_->forward(tile, how); },
+                              images.narrow(0, i, 1), options_.tiling));
+  }
+  const auto joined = [&](torch::Tensor model::Prediction::*field) {
+    std::vector<torch::Tensor> maps;
+    for (const auto& part : parts) {
+      if ((part.*field).defined()) maps.push_back(part.*field);
+    }
+    return maps.empty() ? torch::Tensor() : torch::cat(maps);
+  };
+  model::Prediction all;
+  all.refined = joined(&model::Prediction::refined);
+  all.uncertainty = joined(&model::Prediction::uncertainty);
+  all.boundary = joined(&model::Prediction::boundary);
+  return all;
+}
+
+std::vector<Result> Predictor::single_pass(const torch::Tensor& images) {
+  const model::Prediction prediction = forward(images);
+  std::vector<Result> results;
+  for (int64_t i = 0; i < images.size(0); ++i) {
+    Result result;
+    const torch::Tensor logits = prediction.refined[i];
+    result.labels = to_mask(ops::upsample_labels(logits, images.size(2), images.size(3)));
+    result.logits = on_cpu(logits).contiguous();
+    const bool has_variance = config().head.variance && prediction.uncertainty.defined();
+    const torch::Tensor aleatoric = has_variance ? on_cpu(prediction.uncertainty[i][0]) : torch::Tensor();
+    fill_uncertainty(result, aleatoric, torch::log_softmax(result.logits, 0));
+    if (prediction.boundary.defined()) result.boundary = torch::sigmoid(on_cpu(prediction.boundary[i][0]));
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+std::vector<Result> Predictor::multi_scale(const torch::Tensor& images) {
+  const int64_t height = images.size(2), width = images.size(3);
+  torch::Tensor probabilities, aleatoric, boundary;
+  int64_t passes = 0;
+  const auto add = [&](torch::Tensor& sum, const torch::Tensor& map, bool mirrored) {
+    torch::Tensor full = resized(map.to(torch::kFloat), height, width);
+    if (&sum == &probabilities) full = torch::softmax(full, 1);
+    if (&sum == &boundary) full = torch::sigmoid(full);
+    if (mirrored) full = full.flip(3);
+    sum = sum.defined() ? sum.add_(full) : full.clone();
+  };
+  for (const double scale : options_.scales) {
+    const auto side = [&](int64_t size) {
+      return std::max<int64_t>(1, std::lround(scale * static_cast<double>(size)));
+    };
+    const int64_t h = side(height), w = side(width);
+    const torch::Tensor scaled =
+        h == height && w == width
+            ? images
+            : torch::_upsample_bilinear2d_aa(images.to(torch::kFloat), {h, w}, /*align_corners=*/false).to(dtype_);
+    for (const bool mirrored : {false, true}) {
+      if (mirrored && !options_.flip) continue;
+      const model::Prediction prediction = forward(mirrored ? scaled.flip(3) : scaled);
+      add(probabilities, prediction.refined, mirrored);
+      if (config().head.variance && prediction.uncertainty.defined()) add(aleatoric, prediction.uncertainty, mirrored);
+      if (prediction.boundary.defined()) add(boundary, prediction.boundary, mirrored);
+      ++passes;
+    }
+  }
+  std::vector<Result> results;
+  for (int64_t i = 0; i < images.size(0); ++i) {
+    Result result;
+    result.probabilities = on_cpu(probabilities[i] / passes).contiguous();
+    result.labels = to_mask(result.probabilities.argmax(0).to(torch::kUInt8));
+    const torch::Tensor u = aleatoric.defined() ? on_cpu(aleatoric[i][0] / passes) : torch::Tensor();
+    fill_uncertainty(result, u, result.probabilities.clamp_min(1e-12).log());
+    if (boundary.defined()) result.boundary = on_cpu(boundary[i][0] / passes);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace crisp::infer

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "crisp/image/image.h"
+#include "crisp/infer/tiling.h"
+#include "crisp/model/segmenter.h"
+
+namespace crisp::infer {
+
+struct InferOptions {
+  std::vector<double> scales{1.0};  // the mean of probabilities is taken where there are several
+  bool flip = false;                // each scale also mirrored
+  TileOptions tiling;
+  bool boundary = false;            // evaluate the boundary head
+};
+
+// Throws UsageError for scales that make no sense.
+void check(const InferOptions& options);
+
+// What the network says about one image; tensors on the CPU, f32.
+struct Result {
+  image::Mask labels;
+  torch::Tensor logits;       // Z* [K, ceil(H/4), ceil(W/4)]; undefined with several scales or flips
+  torch::Tensor probabilities;  // mean over scales and flips [K, H, W]; undefined for a single pass
+  torch::Tensor uncertainty;  // U, 0..1, per-image normalised    [h, w] or [H, W]
+  torch::Tensor boundary;     // probability of an edge           [h, w] or [H, W]; undefined unless asked for
+  double mean_uncertainty = 0;
+  double mean_entropy = 0;    // entropy over log K: 0..1, comparable between images
+};
+
+// Images to masks: single pass, multi-scale + flip, tiles. Owns nothing but the network.
+class Predictor {
+ public:
+  // Moves the network to the device and dtype and into evaluation mode.
+  Predictor(model::Segmenter network, torch::Device device, torch::ScalarType dtype, InferOptions options);
+
+  // Images of one size form one batch; the caller groups them.
+  std::vector<Result> run(const std::vector<image::Image>& images);
+
+  const model::SegmenterConfig& config() const { return network_->config; }
+
+ private:
+  model::Prediction forward(const torch::Tensor& images);
+  std::vector<Result> single_pass(const torch::Tensor& images);
+  std::vector<Result> multi_scale(const torch::Tensor& images);
+
+  model::Segmenter network_;
+  torch::Device device_;
+  torch::ScalarType dtype_;
+  InferOptions options_;
+};
+
+// Pixels as the encoder wants them: [N, 3, H, W], minus ImageNet's mean, over its deviation, channels-last.
+torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device device, torch::ScalarType dtype);
+
+}  // namespace crisp::infer

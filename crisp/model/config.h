@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace crisp::model {
+
+// The shape of a Mix Transformer encoder (SegFormer, Xie et al. 2021).
+struct EncoderConfig {
+  std::string arch = "mit_b0";
+  std::array<int64_t, 4> dims{};
+  std::array<int64_t, 4> depths{};
+  std::array<int64_t, 4> heads{1, 2, 5, 8};
+  std::array<int64_t, 4> reductions{8, 4, 2, 1};
+  std::array<int64_t, 4> strides{4, 2, 2, 2};  // the CAM classifier sets the last to 1
+  int64_t mlp_ratio = 4;
+  double drop_path = 0.1;          // stochastic depth of the last block, rising linearly from 0
+  double layer_norm_eps = 1e-5;    // 1e-6 for checkpoints of the original code
+};
+
+// "mit_b0" .. "mit_b5"; an unknown name is an error that lists these.
+EncoderConfig encoder_config(const std::string& arch);
+const std::vector<std::string>& known_archs();
+
+enum class HeadKind { kSegformer, kCrispformer };
+
+// How the four projected scales become one map.
+enum class Fusion { kDmf, kConcat, kMean };
+
+// U-DMF. `literal` is the paper's formula, which a softmax cancels; `per_scale` learns one alpha a scale.
+enum class Modulation { kOff, kLiteral, kPerScale };
+
+// What the refiner and the modulation take for U: the variance head, the entropy of Z, or zeros (rows U2+, U1, U0).
+enum class UncertaintyInput { kVariance, kEntropy, kNone };
+
+// Everything that decides which tensors a head has and what it computes.
+struct HeadConfig {
+  HeadKind kind = HeadKind::kCrispformer;
+  int64_t width = 256;
+  int64_t hidden = 64;
+  int64_t classes = 21;
+  double dropout = 0.1;
+  // CrispFormer only.
+  Fusion fusion = Fusion::kDmf;
+  bool variance = true;
+  bool refine = true;
+  bool boundary = true;
+  bool boundary_on_e1 = false;
+  Modulation modulation = Modulation::kPerScale;
+  bool modulation_minmax = false;  // U~ by per-image min-max instead of U/(1+U)
+  double temperature = 1.0;        // of the softmax over scales
+  UncertaintyInput uncertainty = UncertaintyInput::kVariance;
+};
+
+int64_t default_width(const std::string& arch);  // 256 for B0 and B1, 384 above
+
+// Rows of the paper's component table: A0 plain SegFormer head, A1 + DMF, A2 + variance head, A3 + UGR,
+// A4 + boundary, A5 + U-DMF, A6 the same network (relabelling is training's).
+HeadConfig ablation_row(const std::string& row, int64_t width, int64_t classes);
+
+std::string name_of(HeadKind kind);  // "segformer", "crispformer": the words of --head
+HeadKind parse_head(const std::string& name);
+
+// HeadConfig as the JSON text kept in a model file, and back. Unknown keys and values are errors.
+std::string to_json_text(const HeadConfig& head);
+void read_json_text(const std::string& text, HeadConfig& head);
+
+}  // namespace crisp::model

@@ -1,0 +1,101 @@
+#include "crisp/model/load.h"
+
+#include "crisp/base/error.h"
+#include "crisp/tensor/checkpoint.h"
+
+namespace crisp::model {
+namespace {
+
+// A run folder keeps its model under this name; a hub folder has a config.json beside it and is read whole.
+Path inside_run(const Path& path) {
+  const Path model = path / "model.safetensors";
+  const bool run = std::filesystem::exists(model) && !std::filesystem::exists(path / "config.json");
+  return run ? model : path;
+}
+
+ClassNames class_names(const tensor::Checkpoint& checkpoint) {
+  if (!checkpoint.classes.empty()) return checkpoint.classes;
+  if (checkpoint.class_count == static_cast<int64_t>(voc_classes().size())) return voc_classes();
+  return read_classes(std::to_string(checkpoint.class_count));
+}
+
+// Tensors of a stage's block 0 give the widths of an encoder that is none of the known ones.
+void read_custom_shape(const tensor::Checkpoint& checkpoint, EncoderConfig& config) {
+  for (size_t i = 0; i < 4; ++i) {
+    const std::string stage = "encoder.stages." + std::to_string(i) + ".";
+    const auto embed = checkpoint.tensors.find(stage + "embed.proj.weight");
+    if (embed == checkpoint.tensors.end()) {
+      throw Error("{}: no tensor {}embed.proj.weight: not a MiT encoder", checkpoint.file.string(), stage);
+    }
+    config.dims[i] = embed->second.size(0);
+    config.depths[i] = 0;
+    while (checkpoint.tensors.contains(stage + "blocks." + std::to_string(config.depths[i]) + ".norm1.weight")) {
+      ++config.depths[i];
+    }
+    if (config.dims[i] % config.heads[i] != 0) {
+      throw Error("{}: stage {} has {} channels, which {} attention heads do not divide", checkpoint.file.string(),
+                  i + 1, config.dims[i], config.heads[i]);
+    }
+  }
+}
+
+SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
+  if (checkpoint.head == "none") {
+    throw Error(
+        "{}: this is an encoder without a segmentation head ({}); it can start a training (--init), but it cannot "
+        "segment by itself",
+        checkpoint.file.string(), checkpoint.description);
+  }
+  SegmenterConfig config;
+  if (checkpoint.arch == "custom" || checkpoint.arch == "unknown") {
+    read_custom_shape(checkpoint, config.encoder);
+    config.encoder.arch = "custom";
+  } else {
+    config.encoder = encoder_config(checkpoint.arch);
+  }
+  config.encoder.layer_norm_eps = checkpoint.layer_norm_eps;
+  config.head.kind = parse_head(checkpoint.head);
+  config.head.width = checkpoint.width;
+  config.head.classes = checkpoint.class_count;
+  read_json_text(checkpoint.options, config.head);
+  config.classes = class_names(checkpoint);
+  if (static_cast<int64_t>(config.classes.size()) != config.head.classes) {
+    throw Error("{}: the file names {} classes but its head has {} outputs", checkpoint.file.string(),
+                config.classes.size(), config.head.classes);
+  }
+  return config;
+}
+
+}  // namespace
+
+Segmenter load_segmenter(const Path& file_or_folder) {
+  const tensor::Checkpoint checkpoint = tensor::read_checkpoint(inside_run(file_or_folder));
+  Segmenter network(config_of(checkpoint));
+  tensor::load_into(*network, checkpoint.tensors, checkpoint.file.string(), {.may_be_missing = {}, .may_be_extra = {"classifier."}});
+  network->eval();
+  return network;
+}
+
+void load_encoder(Mit& encoder, const Path& file_or_folder) {
+  tensor::Checkpoint checkpoint = tensor::read_checkpoint(inside_run(file_or_folder));
+  const std::string prefix = "encoder.";
+  tensor::StateDict inner;
+  for (const auto& [name, value] : checkpoint.tensors) {
+    if (name.starts_with(prefix)) inner.emplace(name.substr(prefix.size()), value);
+  }
+  tensor::load_into(*encoder, inner, checkpoint.file.string());
+}
+
+void save_segmenter(const Path& path, const Segmenter& network, torch::ScalarType type, const tensor::Metadata& extra) {
+  const SegmenterConfig& config = network->config;
+  const tensor::ModelMeta meta{.arch = config.encoder.arch,
+                               .head = name_of(config.head.kind),
+                               .width = config.head.width,
+                               .classes = config.classes,
+                               .layer_norm_eps = config.encoder.layer_norm_eps,
+                               .options = to_json_text(config.head),
+                               .extra = extra};
+  tensor::write_model_file(path, tensor::state_of(*network), meta, type);
+}
+
+}  // namespace crisp::model

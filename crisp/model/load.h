@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "crisp/base/files.h"
+#include "crisp/model/segmenter.h"
+#include "crisp/tensor/model_file.h"
+
+namespace crisp::model {
+
+// A network from any checkpoint with a segmentation head: our model file, a run folder, a hub folder, or the
+// public code's .pth. In evaluation mode, on the CPU, f32. An encoder alone is an error that says so.
+Segmenter load_segmenter(const Path& file_or_folder);
+
+// Copies a checkpoint's encoder into `encoder` and leaves the rest of the file alone: how training starts.
+void load_encoder(Mit& encoder, const Path& file_or_folder);
+
+// One safetensors file that is complete by itself. `extra` goes into its metadata.
+void save_segmenter(const Path& path, const Segmenter& network, torch::ScalarType type = torch::kFloat32,
+                    const tensor::Metadata& extra = {});
+
+}  // namespace crisp::model

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "crisp/base/classes.h"
+#include "crisp/model/config.h"
+#include "crisp/model/head.h"
+
+namespace crisp::model {
+
+// Everything that says what a network is.
+struct SegmenterConfig {
+  EncoderConfig encoder;
+  HeadConfig head;
+  ClassNames classes;
+};
+
+// Encoder and head. The constructor only allocates: use make_segmenter() or load_segmenter(). Normalised images in, a Prediction at 1/4 resolution (rounded up) out.
+struct SegmenterImpl : torch::nn::Module {
+  explicit SegmenterImpl(const SegmenterConfig& config);
+
+  // images [N, 3, H, W] of any size; sides under 32 are padded by edge replication and the result cropped.
+  Prediction forward(const torch::Tensor& images, const ForwardOptions& options = {});
+
+  const SegmenterConfig config;
+  Mit encoder{nullptr};
+  std::shared_ptr<HeadImpl> head;
+};
+TORCH_MODULE(Segmenter);
+
+// A network with freshly drawn weights (from torch's generator).
+Segmenter make_segmenter(const SegmenterConfig& config);
+
+}  // namespace crisp::model

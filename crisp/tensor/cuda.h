@@ -1,0 +1,13 @@
+#pragma once
+
+#include "crisp/tensor/torch.h"
+
+namespace crisp::tensor {
+
+// Whether this program carries CUDA kernels; the one question about the build that code may ask.
+bool built_with_cuda();
+
+// The stream torch queues work on, as the raw handle our kernels take (null without CUDA).
+void* current_stream(torch::Device device);
+
+}  // namespace crisp::tensor

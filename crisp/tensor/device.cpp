@@ -1,2 +1,0 @@
-#include "crisp/tensor/torch.h"
-namespace crisp::tensor {}
