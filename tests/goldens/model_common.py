@@ -59,6 +59,7 @@ def save(name: str, tensors: dict[str, torch.Tensor], **facts: str) -> None:
     path = FOLDER / name
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file(stored, path, metadata={"torch": torch.__version__.split("+")[0], **facts})
+    path.chmod(0o644)
     print(f"{name}: {len(stored)} tensors, {path.stat().st_size / 1024:.0f} KiB")
 
 
