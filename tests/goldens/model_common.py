@@ -68,9 +68,9 @@ def save_json(name: str, value: dict) -> None:
     print(f"{name}: written")
 
 
-def agree(what: str, expected: torch.Tensor, actual: torch.Tensor, tolerance: float) -> None:
-    """Raises unless the largest difference is at most `tolerance` of the expected tensor's scale."""
+def agree(what: str, expected: torch.Tensor, actual: torch.Tensor, tolerance: float, floor: float = 1e-3) -> None:
+    """Raises unless the largest difference is at most `tolerance` of the expected tensor's scale, or of `floor`."""
     scale = expected.abs().max().item()
     difference = (expected.double() - actual.double()).abs().max().item()
-    if not difference <= tolerance * max(scale, 1e-3):
+    if not difference <= tolerance * max(scale, floor):
         raise ValueError(f"{what}: differs by {difference:.3g} at scale {scale:.3g}")

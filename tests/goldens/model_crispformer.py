@@ -254,10 +254,11 @@ def check_rows(results):
 
 def train(decoder, detach_ugr):
     decoder = copy.deepcopy(decoder).train()
-    maps = [map.requires_grad_() for map in feature_maps(2, 36, 44, seed=40)]
+    dtype = decoder.modulation.dtype
+    maps = [map.to(dtype).requires_grad_() for map in feature_maps(2, 36, 44, seed=56)]
     out = decoder(maps, A5, detach_ugr)
     loss_weights = {
-        field: random_tensor(*out[field].shape, seed=50 + i, deviation=16.0)
+        field: random_tensor(*out[field].shape, seed=50 + i, deviation=16.0).to(dtype)
         for i, field in enumerate(("logits", "refined", "variance", "boundary"))
     }
     loss = sum((out[field] * weight).mean() for field, weight in loss_weights.items())
@@ -277,6 +278,9 @@ def train(decoder, detach_ugr):
 def train_both_ways(decoder):
     tensors, gradients = train(decoder, detach_ugr=False)
     _, detached = train(decoder, detach_ugr=True)
+    _, single = train(copy.deepcopy(decoder).float(), detach_ugr=False)
+    for name, gradient in single.items():
+        agree(f"gradient of {name}", gradients[name], gradient, 1e-5)
     tensors |= {f"grad.{name}": gradient for name, gradient in gradients.items()}
     for name, gradient in detached.items():
         difference = (gradient - gradients[name]).abs().max()
