@@ -10,4 +10,10 @@ bool built_with_cuda();
 // The stream torch queues work on, as the raw handle our kernels take (null without CUDA).
 void* current_stream(torch::Device device);
 
+// Waits until the device has done all queued work; nothing to do on the CPU.
+void synchronise(torch::Device device);
+
+// The most memory torch ever held on that device, in MB.
+double peak_device_memory_mb(torch::Device device);
+
 }  // namespace crisp::tensor

@@ -1,0 +1,100 @@
+#include "crisp/flow/bench.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "crisp/base/random.h"
+#include "crisp/image/decode.h"
+#include "crisp/image/encode.h"
+#include "crisp/infer/predictor.h"
+#include "crisp/tensor/cuda.h"
+
+namespace crisp::flow {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kTimedSeconds = 3;
+
+// A picture with structure at several scales: JPEG decoding of noise or of a flat field tells nothing.
+image::Image test_picture(int side) {
+  image::Image picture(side, side);
+  Rng rng(1);
+  for (int y = 0; y < side; ++y) {
+    for (int x = 0; x < side; ++x) {
+      for (int c = 0; c < 3; ++c) {
+        const double wave = 64 * std::sin(0.05 * x * (c + 1)) + 48 * std::cos(0.11 * y + c);
+        picture.row(y)[3 * x + c] = static_cast<uint8_t>(std::clamp(128 + wave + 12 * rng.normal(), 0.0, 255.0));
+      }
+    }
+  }
+  return picture;
+}
+
+Timing time(const std::function<void()>& pass, const BenchOptions& options) {
+  for (int64_t i = 0; i < options.warmup; ++i) pass();
+  std::vector<double> times;
+  const auto begin = Clock::now();
+  const auto more = [&] {
+    if (options.iterations > 0) return static_cast<int64_t>(times.size()) < options.iterations;
+    return times.size() < 5 || std::chrono::duration<double>(Clock::now() - begin).count() < kTimedSeconds;
+  };
+  while (more()) {
+    const auto start = Clock::now();
+    pass();
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  }
+  std::sort(times.begin(), times.end());
+  const auto at = [&](double share) { return times[static_cast<size_t>(share * static_cast<double>(times.size() - 1))]; };
+  return {.median_ms = at(0.5), .p10_ms = at(0.1), .p90_ms = at(0.9),
+          .images_per_s = 1000.0 * static_cast<double>(options.batch) / at(0.5),
+          .iterations = static_cast<int64_t>(times.size())};
+}
+
+double process_peak_mb() {
+  struct rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+}  // namespace
+
+BenchReport bench(const BenchOptions& options) {
+  model::SegmenterConfig config;
+  config.encoder = model::encoder_config(options.arch);
+  const int64_t width = options.width > 0 ? options.width : model::default_width(options.arch);
+  config.head = model::ablation_row(options.ablation, width, options.classes);
+  config.classes = read_classes(std::to_string(options.classes));
+  model::Segmenter network = model::make_segmenter(config);
+  infer::Predictor predictor(network, options.device, options.dtype, {.boundary = options.boundary});
+
+  const image::Image picture = test_picture(static_cast<int>(options.size));
+  const std::vector<image::Image> pictures(static_cast<size_t>(options.batch), picture);
+  const std::string jpeg = image::encode_jpeg(picture, 90);
+  const torch::Tensor batch = infer::to_batch(pictures, options.device, options.dtype);
+
+  BenchReport report;
+  report.network = time(
+      [&] {
+        const torch::InferenceMode inference;
+        network->forward(batch, {.boundary = options.boundary});
+        tensor::synchronise(options.device);
+      },
+      options);
+  report.end_to_end = time(
+      [&] {
+        std::vector<image::Image> decoded;
+        for (int64_t i = 0; i < options.batch; ++i) {
+          decoded.push_back(image::decode_image(std::as_bytes(std::span(jpeg)), "bench.jpg"));
+        }
+        predictor.run(decoded);
+      },
+      options);
+  report.peak_memory_mb = options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : process_peak_mb();
+  return report;
+}
+
+}  // namespace crisp::flow
