@@ -27,14 +27,12 @@ double coordinate(const Json& value) {
   return number;
 }
 
-// A polygon; four numbers are a box x, y, w, h, as COCO's own tools take them.
 Runs polygon(const Json& list, int width, int height) {
-  if (!list.is_array() || list.size() < 4 || list.size() % 2 != 0) {
+  if (!list.is_array() || list.size() < 6 || list.size() % 2 != 0) {
     throw Error("a polygon is x, y, x, y, ... with at least three points, not {}", list.dump().substr(0, 60));
   }
   std::vector<double> xy;
   for (const Json& value : list) xy.push_back(coordinate(value));
-  if (xy.size() == 4) return box_runs(xy[0], xy[1], xy[2], xy[3], width, height);
   return polygon_runs(xy, width, height);
 }
 

@@ -13,14 +13,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Tags from the first folder of each id; images that lie in none stay untagged.
-std::vector<TagLine> lines_from_folders(const std::vector<Sample>& samples) {
+// One sub-folder per tag: only where every image lies in one and, with a class list, some of the folders
+// are classes. Otherwise folders are just the way somebody keeps photos.
+std::vector<TagLine> lines_from_folders(const std::vector<Sample>& samples, const ClassNames& classes) {
   std::vector<TagLine> lines;
+  bool any_class = classes.empty();
   for (const Sample& sample : samples) {
     const size_t slash = sample.id.find('/');
-    if (slash != std::string::npos) lines.push_back({0, sample.id, {sample.id.substr(0, slash)}});
+    if (slash == std::string::npos) return {};
+    lines.push_back({0, sample.id, {sample.id.substr(0, slash)}});
+    any_class = any_class || class_of(lines.back().tags[0], classes);
   }
-  return lines;
+  return any_class ? lines : std::vector<TagLine>();
 }
 
 // masks/ID.png, else masks/STEM.png where the stem is unique.
@@ -66,6 +70,8 @@ Dataset open_folder(const Path& root, const OpenOptions& options) {
   if (dataset.all.empty()) throw Error("{}: no .jpg, .jpeg or .png image below images/", root.string());
   attach_masks(root / "masks", dataset.all);
 
+  const bool has_classes = fs::is_regular_file(root / "classes.txt");
+  if (has_classes) dataset.classes = read_classes((root / "classes.txt").string());
   Path source;
   std::vector<TagLine> lines;
   if (fs::is_regular_file(root / "tags.txt")) {
@@ -76,19 +82,15 @@ Dataset open_folder(const Path& root, const OpenOptions& options) {
     lines = parse_tag_csv(source);
   } else {
     source = root / "images";
-    lines = lines_from_folders(dataset.all);
+    lines = lines_from_folders(dataset.all, dataset.classes);
   }
-  if (fs::is_regular_file(root / "classes.txt")) {
-    dataset.classes = read_classes((root / "classes.txt").string());
-  } else {
-    dataset.classes = classes_from_tags(lines, source);
-  }
+  if (!has_classes) dataset.classes = classes_from_tags(lines, source);
   const NameIndex names(ids_of(dataset.all));
   if (options.tags_from == TagSource::kXml) {
     throw UsageError("tags from xml: {} is a plain folder, Annotations/*.xml belong to the VOC layout", root.string());
   }
   if (options.tags_from == TagSource::kMasks) {
-    if (!fs::is_regular_file(root / "classes.txt")) {
+    if (!has_classes) {
       throw Error("{}: tags from masks need classes.txt (one name a line, the background first)", root.string());
     }
     tags_from_masks(dataset, options.threads);

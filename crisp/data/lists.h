@@ -11,7 +11,7 @@ namespace crisp::data {
 
 // A line of a tag file: an image's name and what it shows, as written.
 struct TagLine {
-  size_t line = 0;  // from 1
+  size_t line = 0;  // from 1; 0 where the image's folder is its tag
   std::string name;
   std::vector<std::string> tags;
 };

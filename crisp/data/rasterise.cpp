@@ -1,7 +1,6 @@
 #include "crisp/data/rasterise.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -55,12 +54,18 @@ int64_t region_area(const Region& region, int width, int height) {
 
 Runs polygon_runs(std::span<const double> xy, int width, int height) {
   const size_t corners = xy.size() / 2;
-  std::vector<Cell> path;
+  const auto vertex = [&](size_t i) {
+    return Cell{to_grid(xy[2 * (i % corners)]), to_grid(xy[2 * (i % corners) + 1])};
+  };
+  size_t length = 0;
   for (size_t i = 0; i < corners; ++i) {
-    const size_t j = (i + 1) % corners;
-    walk_edge({to_grid(xy[2 * i]), to_grid(xy[2 * i + 1])}, {to_grid(xy[2 * j]), to_grid(xy[2 * j + 1])}, path);
-    if (path.size() > kLongestPath) throw Error("a polygon of {} points is far too long for the image", corners);
+    const Cell from = vertex(i), to = vertex(i + 1);
+    length += static_cast<size_t>(std::max(std::abs(to.x - from.x), std::abs(to.y - from.y))) + 1;
   }
+  if (length > kLongestPath) throw Error("a polygon of {} points is far too long for the image", corners);
+  std::vector<Cell> path;
+  path.reserve(length);
+  for (size_t i = 0; i < corners; ++i) walk_edge(vertex(i), vertex(i + 1), path);
   // Where the path crosses the middle of a pixel column, the column switches between outside and inside.
   std::vector<uint32_t> switches;
   for (size_t i = 1; i < path.size(); ++i) {
@@ -75,10 +80,10 @@ Runs polygon_runs(std::span<const double> xy, int width, int height) {
   Runs runs;
   uint32_t before = 0;
   for (size_t i = 0; i < switches.size(); ++i) {
-    const uint32_t length = switches[i] - before;
+    const uint32_t run = switches[i] - before;
     before = switches[i];
-    if (length > 0 || i == 0) {
-      runs.push_back(length);
+    if (run > 0 || i == 0) {
+      runs.push_back(run);
     } else if (i + 1 < switches.size()) {  // two switches at one place cancel: the run goes on
       ++i;
       runs.back() += switches[i] - before;
@@ -86,11 +91,6 @@ Runs polygon_runs(std::span<const double> xy, int width, int height) {
     }
   }
   return runs;
-}
-
-Runs box_runs(double x, double y, double w, double h, int width, int height) {
-  const std::array<double, 8> corners = {x, y, x, y + h, x + w, y + h, x + w, y};
-  return polygon_runs(corners, width, height);
 }
 
 Runs decode_runs(std::string_view text) {

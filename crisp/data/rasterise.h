@@ -20,9 +20,6 @@ using Runs = std::vector<uint32_t>;
 constexpr double kFarthest = 1e5;
 Runs polygon_runs(std::span<const double> xy, int width, int height);
 
-// The box x, y, w, h by the same rule.
-Runs box_runs(double x, double y, double w, double h, int width, int height);
-
 // COCO's compressed form: six bits a character, differences to the run two before. Error when the text
 // is not of that form; the sum is not checked here.
 Runs decode_runs(std::string_view text);

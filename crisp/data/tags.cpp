@@ -62,7 +62,11 @@ void apply_tags(const std::vector<TagLine>& lines, const Path& source, const Nam
       if (number) {
         classes.push_back(*number);
       } else {
-        dataset.findings.unknown_tags.push_back(fmt::format("{} line {}: '{}'", file, line.line, tag));
+        std::vector<std::string>& unknown = dataset.findings.unknown_tags;
+        const bool is_folder_name = line.line == 0;
+        std::string where =
+            is_folder_name ? fmt::format("folder '{}'", tag) : fmt::format("{} line {}: '{}'", file, line.line, tag);
+        if (unknown.empty() || unknown.back() != where) unknown.push_back(std::move(where));
         known = false;
       }
     }
