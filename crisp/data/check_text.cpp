@@ -1,8 +1,10 @@
-#include "crisp/base/text.h"
-#include "crisp/data/check.h"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
+
+#include "crisp/base/text.h"
+#include "crisp/data/check.h"
 
 namespace crisp::data {
 namespace {
