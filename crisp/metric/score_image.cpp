@@ -3,12 +3,12 @@
 #include <cmath>
 
 #include "crisp/base/error.h"
+#include "crisp/image/distance.h"
 #include "crisp/metric/boundary.h"
 #include "crisp/metric/confusion.h"
 #include "crisp/metric/contour.h"
 #include "crisp/metric/shape.h"
 #include "crisp/metric/small_objects.h"
-#include "crisp/metric/void_fill.h"
 
 namespace crisp::metric {
 namespace {
@@ -44,7 +44,8 @@ void score_boundaries(const image::Mask& truth, const image::Mask& prediction, c
   const double diagonal = std::sqrt(1.0 * truth.width * truth.width + 1.0 * truth.height * truth.height);
   const double tolerance =
       options.boundary_diagonal > 0 ? options.boundary_diagonal * diagonal : options.boundary_tolerance;
-  const image::Mask filled = fill_void(truth, options.ignore);
+  const image::Mask filled =
+      options.ignore < 0 ? truth : image::fill_void(truth, static_cast<uint8_t>(options.ignore));
   const auto matches = match_boundaries(filled, prediction, tolerance);
   const int band = band_width(truth.width, truth.height, options.band_diagonal);
   const auto overlaps = overlap_bands(truth, filled, prediction, options.ignore, band);
