@@ -44,8 +44,7 @@ void score_boundaries(const image::Mask& truth, const image::Mask& prediction, c
   const double diagonal = std::sqrt(1.0 * truth.width * truth.width + 1.0 * truth.height * truth.height);
   const double tolerance =
       options.boundary_diagonal > 0 ? options.boundary_diagonal * diagonal : options.boundary_tolerance;
-  const image::Mask filled =
-      options.ignore < 0 ? truth : image::fill_void(truth, static_cast<uint8_t>(options.ignore));
+  const image::Mask filled = options.ignore < 0 ? truth : image::fill_void(truth, static_cast<uint8_t>(options.ignore));
   const auto matches = match_boundaries(filled, prediction, tolerance);
   const int band = band_width(truth.width, truth.height, options.band_diagonal);
   const auto overlaps = overlap_bands(truth, filled, prediction, options.ignore, band);
