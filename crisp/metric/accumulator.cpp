@@ -7,6 +7,8 @@
 namespace crisp::metric {
 namespace {
 
+constexpr int64_t kMostPixels = int64_t{1} << 55;  // of a whole set, with room to merge
+
 std::optional<double> percent(std::optional<double> share) {
   if (!share) return std::nullopt;
   return 100 * *share;
@@ -106,8 +108,11 @@ void Accumulator::merge(const Accumulator& other) {
 
 void Accumulator::set_confusion(std::vector<std::vector<int64_t>> matrix) {
   bool sound = matrix.size() == confusion_.size();
-  for (const std::vector<int64_t>& row : matrix) sound &= row.size() == confusion_.size() + 1;
-  if (!sound) throw Error("the confusion matrix is not {} by {}", confusion_.size(), confusion_.size() + 1);
+  for (const std::vector<int64_t>& row : matrix) {
+    sound &= row.size() == confusion_.size() + 1;
+    for (const int64_t pixels : row) sound &= pixels >= 0 && pixels <= kMostPixels;
+  }
+  if (!sound) throw Error("the confusion matrix is not {} by {} counts", confusion_.size(), confusion_.size() + 1);
   confusion_ = std::move(matrix);
 }
 

@@ -1,6 +1,6 @@
 #include "crisp/metric/json.h"
 
-#include <cmath>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "crisp/base/error.h"
@@ -12,18 +12,29 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "crispformer image scores";
 constexpr int kVersion = 1;
+constexpr double kLargestNll = 28;  // -log(1e-12) and a little
 
 Json number(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
-std::optional<double> optional_number(const Json& json) {
-  if (json.is_null()) return std::nullopt;
-  return json.get<double>();
+// Bounds keep sums over any number of images and draws within 64 bits.
+constexpr int64_t kMostPixels = int64_t{1} << 40;
+
+int64_t count(const Json& json, int64_t most = kMostPixels) {
+  const int64_t value = json.is_number_integer() ? json.get<int64_t>() : -1;
+  if (value < 0 || value > most) throw Error("the count {} is not between 0 and {}", json.dump(), most);
+  return value;
 }
 
-int64_t count(const Json& json) {
-  const int64_t value = json.is_number_integer() ? json.get<int64_t>() : -1;
-  if (value < 0) throw Error("a count is {}", json.dump());
+double sum(const Json& json, double low, double high) {
+  const double value = json.get<double>();
+  const double slack = 1e-6 * (1 + high - low);
+  if (!(value >= low - slack && value <= high + slack)) throw Error("{} is not between {} and {}", value, low, high);
   return value;
+}
+
+std::optional<double> optional_number(const Json& json, double low, double high) {
+  if (json.is_null()) return std::nullopt;
+  return sum(json, low, high);
 }
 
 Json options_json(const Options& o) {
@@ -77,42 +88,50 @@ Json image_json(const ImageScores& image) {
           {"small_objects", {image.small_objects, image.small_objects_found}}};
 }
 
-MaskSum read_sum(const Json& json) { return {count(json.at(0)), json.at(1).get<double>()}; }
+MaskSum read_sum(const Json& json) {
+  const int64_t masks = count(json.at(0));
+  return {masks, sum(json.at(1), 0, static_cast<double>(masks))};
+}
+
+ClassScores read_class(const Json& row, const Options& options) {
+  ClassScores c;
+  c.label = static_cast<int>(count(row.at(0), options.classes - 1));
+  c.truth = count(row.at(1));
+  c.predicted = count(row.at(2));
+  c.hit = count(row.at(3), std::min(c.truth, c.predicted));
+  c.band_union = count(row.at(5));
+  c.band_common = count(row.at(4), c.band_union);
+  c.boundary_f1 = optional_number(row.at(6), 0, 1);
+  return c;
+}
 
 ImageScores read_image(const Json& json, const Options& options) {
   ImageScores image;
   json.at("name").get_to(image.name);
-  int before = -1;
   for (const Json& row : json.at("classes")) {
-    ClassScores c{static_cast<int>(count(row.at(0))),
-                  count(row.at(1)),
-                  count(row.at(2)),
-                  count(row.at(3)),
-                  count(row.at(4)),
-                  count(row.at(5)),
-                  optional_number(row.at(6))};
-    if (c.label <= before || c.label >= options.classes || c.hit > c.truth || c.hit > c.predicted ||
-        c.band_common > c.band_union) {
-      throw Error("image {}: counts of class {} contradict each other", image.name, c.label);
+    image.classes.push_back(read_class(row, options));
+    const size_t last = image.classes.size() - 1;
+    if (last > 0 && image.classes[last - 1].label >= image.classes[last].label) {
+      throw Error("image {}: classes out of order", image.name);
     }
-    before = c.label;
-    image.classes.push_back(c);
   }
   for (const Json& row : json.at("bins")) {
-    image.bins.push_back({count(row.at(0)), count(row.at(1)), row.at(2).get<double>()});
+    const int64_t pixels = count(row.at(0));
+    image.bins.push_back({pixels, count(row.at(1), pixels), sum(row.at(2), 0, static_cast<double>(pixels))});
   }
   if (!image.bins.empty() && image.bins.size() != static_cast<size_t>(options.ece_bins)) {
     throw Error("image {}: {} confidence bins instead of {}", image.name, image.bins.size(), options.ece_bins);
   }
   const Json& probabilities = json.at("probabilities");
   image.probability_pixels = count(probabilities.at(0));
-  image.brier = probabilities.at(1).get<double>();
-  image.nll = probabilities.at(2).get<double>();
-  image.tv_smoothness = optional_number(json.at("tv_smoothness"));
+  const double pixels = static_cast<double>(image.probability_pixels);
+  image.brier = sum(probabilities.at(1), 0, options.classes * pixels);
+  image.nll = sum(probabilities.at(2), 0, kLargestNll * pixels);
+  image.tv_smoothness = optional_number(json.at("tv_smoothness"), -1, 1);
   image.compactness = read_sum(json.at("compactness"));
   image.edge_regularity = read_sum(json.at("edge_regularity"));
   image.small_objects = count(json.at("small_objects").at(0));
-  image.small_objects_found = count(json.at("small_objects").at(1));
+  image.small_objects_found = count(json.at("small_objects").at(1), image.small_objects);
   return image;
 }
 
@@ -190,6 +209,29 @@ std::string to_json(const Metrics& metrics, const ClassNames& names, int64_t ski
   json["skipped"] = skipped;
   json["protocol"] = metrics.protocol;
   return dump(json, 2) + "\n";
+}
+
+std::string to_json(const Comparison& comparison, const ClassNames& names) {
+  Json numbers = Json::object(), classes = Json::array(), images = Json::array();
+  for (const Difference& one : comparison.numbers) {
+    numbers[one.name] = {{"a", one.a}, {"b", one.b}, {"difference", one.difference}, {"p_value", number(one.p_value)}};
+    if (one.ci95) numbers[one.name]["ci95"] = {one.ci95->low, one.ci95->high};
+  }
+  for (const ClassChange& one : comparison.classes) {
+    if (static_cast<size_t>(one.label) >= names.size()) throw Error("class {} has no name", one.label);
+    classes.push_back({{"name", names[static_cast<size_t>(one.label)]},
+                       {"iou_a", one.a},
+                       {"iou_b", one.b},
+                       {"difference", one.difference}});
+  }
+  for (const ImageChange& one : comparison.images_by_change) {
+    images.push_back({{"name", one.name}, {"miou_a", one.a}, {"miou_b", one.b}, {"difference", one.difference}});
+  }
+  const Json whole = {{"images", comparison.images},
+                      {"numbers", std::move(numbers)},
+                      {"classes", std::move(classes)},
+                      {"images_by_change", std::move(images)}};
+  return dump(whole, 2) + "\n";
 }
 
 }  // namespace crisp::metric

@@ -18,4 +18,7 @@ Accumulator accumulator_from_json(std::string_view text, const std::string& sour
 // reliability, images, skipped, protocol. `names` has K entries.
 std::string to_json(const Metrics& metrics, const ClassNames& names, int64_t skipped = 0);
 
+// A comparison: numbers by name, then classes and images, largest change first.
+std::string to_json(const Comparison& comparison, const ClassNames& names);
+
 }  // namespace crisp::metric

@@ -46,8 +46,8 @@ struct MaskSum {
   bool operator==(const MaskSum&) const = default;
 };
 
-// Everything the set's numbers need to know about one image: a few hundred bytes (about 0.3 KB, 80 bytes a
-// class and 24 a bin), no pixels.
+// Everything the set's numbers need to know about one image, without its pixels: about 0.3 KB, and 64 bytes a
+// class and 24 a bin (a VOC image with confidences: 0.9 KB; 40,000 of COCO: under 50 MB).
 struct ImageScores {
   std::string name;
   std::vector<ClassScores> classes;       // classes of the truth or the prediction, by label

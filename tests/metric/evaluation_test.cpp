@@ -1,7 +1,7 @@
 // Intervals, comparison, storage, and what bad input is told.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +10,7 @@
 #include "crisp/metric/compare.h"
 #include "crisp/metric/json.h"
 #include "crisp/metric/score_image.h"
+#include "crisp/metric/tables.h"
 
 namespace crisp::metric {
 namespace {
@@ -160,7 +161,10 @@ TEST(MetricJson, DamagedFilesAreNamed) {
         with("\"version\":1", "\"version\":2"), with("\"classes\":2", "\"classes\":300"),
         with("\"classes\":2", "\"classes\":3"), with("\"confusion\":[[", "\"confusion\":[[1],["),
         with("[[0,50,", "[[0,-50,"), with("[[0,50,", "[[0,5,"), with("[[0,50,", "[[7,50,"),
-        with("[[0,50,", "[[0,5e300,"), with("\"0001\"", "\"0000\""), with("\"tv_smoothness\"", "\"tv\""),
+        with("[[0,50,", "[[0,5e300,"), with("[[0,50,", "[[0,9223372036854775807,"),
+        with("\"compactness\":[0,0.0]", "\"compactness\":[0,1e300]"),
+        with("\"small_objects\":[1,0]", "\"small_objects\":[1,2]"), with("\"confusion\":[[", "\"confusion\":[[-"),
+        with("\"0001\"", "\"0000\""), with("\"tv_smoothness\"", "\"tv\""),
         with("\"compactness\":[", "\"compactness\":[\"x\",")}) {
     const std::string text = message(bad);
     EXPECT_TRUE(has(text, "runs/a/scores.json: not the image scores")) << text << " for " << bad.substr(0, 300);
@@ -180,6 +184,35 @@ TEST(MetricJson, MetricsHaveEveryKeyAndNullForNone) {
   EXPECT_EQ(json.at("skipped"), 2);
   EXPECT_GE(json.at("protocol").size(), 10u);
   EXPECT_TRUE(has(message_of([&] { to_json(metrics, {"one"}); }), "1 class names"));
+}
+
+TEST(MetricJson, ComparisonNamesClassesAndImages) {
+  const Accumulator a = evaluation(5, 0, two_classes()), b = evaluation(5, 2, two_classes());
+  const Comparison comparison = compare(a, b);
+  const nlohmann::json json = nlohmann::json::parse(to_json(comparison, {"background", "thing"}));
+  EXPECT_EQ(json.at("images"), 5);
+  EXPECT_EQ(json.at("numbers").at("miou").at("difference").get<double>(), comparison.numbers[0].difference);
+  EXPECT_EQ(json.at("numbers").at("miou").at("ci95").size(), 2u);
+  EXPECT_EQ(json.at("classes")[0].at("name"), "thing");
+  EXPECT_EQ(json.at("images_by_change").size(), 5u);
+}
+
+TEST(MetricTables, Csv) {
+  Options options = two_classes();
+  options.bootstrap_draws = 0;
+  Accumulator accumulator(options);
+  accumulator.add(image_with("a,b", 25, options));
+  const Metrics metrics = accumulator.finish();
+  EXPECT_TRUE(metrics.ci95.empty());
+  const std::string classes = per_class_csv(metrics, {"background", "a \"thing\""});
+  EXPECT_TRUE(
+      has(classes, "label,name,iou,dice,accuracy,boundary_f1,boundary_iou,pixels\n0,background,66.666667,80.000000,"));
+  EXPECT_TRUE(has(classes, "\n1,\"a \"\"thing\"\"\",50.000000,66.666667,50.000000,"));
+  const std::string images = per_image_csv(accumulator);
+  EXPECT_TRUE(has(images, "image,miou,mdice,pixel_accuracy,"));
+  EXPECT_TRUE(has(images, "\n\"a,b\",58.333333,73.333333,75.000000,75.000000,"));
+  EXPECT_TRUE(has(images, ",,"));  // no confidence was given
+  EXPECT_EQ(confusion_csv(metrics, {"x", "y"}), "truth \\ prediction,x,y,without a class\nx,50,0,0\ny,25,25,0\n");
 }
 
 TEST(MetricProtocol, SaysEveryChoice) {
