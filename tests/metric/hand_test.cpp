@@ -170,11 +170,11 @@ TEST(MetricByHand, CalibrationBins) {
   EXPECT_FALSE(m.brier);
 }
 
-TEST(MetricByHand, EightBitConfidencesFallOnTheirOwnSideOfAnEdge) {
-  Options options = with_classes(2);  // 15 bins: an edge every 17/255
+TEST(MetricByHand, ConfidencesFallOnTheirOwnSideOfAnEdge) {
+  const Options options = with_classes(2);  // 15 bins: 8-bit confidences meet an edge every 17/255
   for (int i = 0; i < 15; ++i) {
-    const std::vector<float> confidence = {static_cast<float>(17 * i) / 255.0F,
-                                           static_cast<float>(17 * i + 16) / 255.0F};
+    const float next = static_cast<float>(17 * (i + 1)) / 255.0F;
+    const std::vector<float> confidence = {static_cast<float>(17 * i) / 255.0F, std::nextafter(next, 0.0F)};
     const Metrics m = evaluate(draw({"00"}), draw({"00"}), options, {confidence, {}});
     EXPECT_EQ(m.reliability[static_cast<size_t>(i)].pixels, 2) << i;
   }

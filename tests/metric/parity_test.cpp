@@ -89,14 +89,14 @@ TEST(MetricParity, SmallCases) {
 
 TEST(MetricParity, PerturbedVocMasks) {
   CRISP_NEEDS_SHARED();
-  const TemporaryFolder folder;
-  const Path tar = test::shared_folder() / "data" / "voc12-core.tar";
-  const std::string line = "tar xf " + test::quote(tar.string()) + " -C " + test::quote(folder.path().string()) +
-                           " VOC2012/SegmentationClass";
-  ASSERT_EQ(test::run_shell(line).status, 0);
   const Json expected = read_json("voc.json");
   const std::vector<std::string> names = expected.at("names");
   ASSERT_EQ(names.size(), 40u);
+  const TemporaryFolder folder;
+  const Path tar = test::shared_folder() / "data" / "voc12-core.tar";
+  std::string line = "tar xf " + test::quote(tar.string()) + " -C " + test::quote(folder.path().string());
+  for (const std::string& name : names) line += " VOC2012/SegmentationClass/" + name + ".png";
+  ASSERT_EQ(test::run_shell(line).status, 0);
 
   std::vector<ImageScores> scores(names.size());
   parallel_for(static_cast<int64_t>(names.size()), available_cores(), [&](int64_t i) {
