@@ -171,13 +171,20 @@ TEST(MetricByHand, CalibrationBins) {
 }
 
 TEST(MetricByHand, ConfidencesFallOnTheirOwnSideOfAnEdge) {
-  const Options options = with_classes(2);  // 15 bins: 8-bit confidences meet an edge every 17/255
-  for (int i = 0; i < 15; ++i) {
-    const float next = static_cast<float>(17 * (i + 1)) / 255.0F;
-    const std::vector<float> confidence = {static_cast<float>(17 * i) / 255.0F, std::nextafter(next, 0.0F)};
-    const Metrics m = evaluate(draw({"00"}), draw({"00"}), options, {confidence, {}});
-    EXPECT_EQ(m.reliability[static_cast<size_t>(i)].pixels, 2) << i;
+  // With 15 bins 8-bit confidences meet an edge every 17/255; with 22 and 29 the product of an edge and the number
+  // of bins rounds to the wrong side, both ways.
+  for (const int bins : {1, 15, 22, 29}) {
+    Options options = with_classes(2);
+    options.ece_bins = bins;
+    for (int i = 0; i < bins; ++i) {
+      const float low = static_cast<float>(i) / static_cast<float>(bins);
+      const float high = static_cast<float>(i + 1) / static_cast<float>(bins);
+      const std::vector<float> confidence = {low, std::nextafter(high, 0.0F)};
+      const Metrics m = evaluate(draw({"00"}), draw({"00"}), options, {confidence, {}});
+      EXPECT_EQ(m.reliability[static_cast<size_t>(i)].pixels, 2) << i << " of " << bins;
+    }
   }
+  for (int i = 0; i < 15; ++i) EXPECT_EQ(static_cast<float>(17 * i) / 255.0F, static_cast<float>(i) / 15.0F);
 }
 
 TEST(MetricByHand, BrierAndNll) {
