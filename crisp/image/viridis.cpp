@@ -1,3 +1,5 @@
+#include <cstddef>
+
 #include "crisp/image/palette.h"
 
 namespace crisp::image {
