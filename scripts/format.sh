@@ -11,7 +11,7 @@ sources() { find crisp apps tests bench examples -name '*.h' -o -name '*.cpp' -o
 
 if [ "${1:-}" != --check ]; then
   sources | xargs "$tool" -i
-elif ! bad=$(sources | xargs -P "$(nproc)" -n 16 "$tool" --dry-run --Werror 2>&1); then
+elif ! bad=$(sources | xargs "$tool" --dry-run --Werror 2>&1); then
   grep -oE '^[^:]+:[0-9]+:[0-9]+' <<<"$bad" | sort -u -t: -k1,1 >&2
   echo "error: the files above are not formatted (first place of each); \`make format\` does it" >&2
   exit 1
