@@ -20,6 +20,7 @@ struct Command {
 };
 
 constexpr std::array kCommands = {
+    Command{"predict", "cut out every object in photos: masks, overlays, uncertainty", run_predict},
     Command{"info", "the program, an architecture's cost, or what a weight file is", run_info},
     Command{"bench", "time a network, alone and from JPEG to mask", run_bench},
 };

@@ -30,8 +30,9 @@ message(STATUS "LibTorch ${CRISP_TORCH_VERSION} in ${torch_dir}")
 file(GLOB wheel_cuda_dirs "${torch_dir}/../nvidia/*/lib")
 
 add_library(crisp_torch INTERFACE)
-target_include_directories(crisp_torch SYSTEM INTERFACE
-  "${torch_dir}/include" "${torch_dir}/include/torch/csrc/api/include")
+# Searched after the system's headers: the wheel carries an fmt of another version, without its library.
+target_compile_options(crisp_torch INTERFACE
+  "SHELL:-idirafter ${torch_dir}/include" "SHELL:-idirafter ${torch_dir}/include/torch/csrc/api/include")
 target_link_directories(crisp_torch INTERFACE "${torch_dir}/lib")
 target_link_libraries(crisp_torch INTERFACE "${torch_dir}/lib/libtorch_cpu.so" "${torch_dir}/lib/libc10.so")
 if(CRISP_CUDA)

@@ -3,10 +3,18 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "crisp/base/error.h"
+
 namespace crisp::image {
 namespace {
 
 constexpr int32_t kNoneInColumn = 1 << 30;  // more than any height, and room to count on from there
+constexpr int kLongestSide = 1 << 26;       // its square, twice and with a label's byte, fits 64 bits
+
+void check_sides(const Mask& mask) {
+  if (std::max(mask.width, mask.height) <= kLongestSide) return;
+  throw Error("a mask of {} x {} pixels is too long for distances: at most {}", mask.width, mask.height, kLongestSide);
+}
 
 // Along each column, the distance to the nearest feature and the label found there (the smaller one
 // when a feature above and one below are equally near). Goes row by row so that it vectorises.
@@ -40,74 +48,89 @@ struct ColumnDistances {
   }
 };
 
-// A column whose parabola (x - column)^2 + height2 is the lowest from `start` to the next one's start.
+// A column whose parabola (x - column)^2 + distance^2 is the lowest from `start` to the next one's start.
+// Its label rides along as the lowest byte, so that one comparison orders by distance, then by label.
 struct Parabola {
-  int64_t column, height2, start;
-  uint8_t label;
+  int64_t column, height, start;
 
-  int64_t value(int64_t x) const { return (x - column) * (x - column) + height2; }
+  Parabola(int64_t x, int64_t distance, uint8_t label)
+      : column(x), height(distance * distance << 8 | label), start(0) {}
+  Parabola() = default;
+  int64_t value(int64_t x) const { return ((x - column) * (x - column) << 8) + height; }
+  int64_t squared_distance(int64_t x) const { return value(x) >> 8; }
+  uint8_t label() const { return static_cast<uint8_t>(height & 0xFF); }
+
+  // The pixel from which on `right` is lower. left.value(x) - right.value(x) grows by 512 a pixel for each
+  // column between them, so that it stays lower. The caller knows that at some pixel it is not.
+  static int64_t takeover(const Parabola& left, const Parabola& right) {
+    return (right.value(0) - left.value(0)) / (512 * (right.column - left.column)) + 1;
+  }
 };
 
-// From the pixel this returns on, `right` is nearer than `left` (or as near with a smaller label).
-// right.value(x) - left.value(x) falls by 2 (right.column - left.column) a pixel, so it is so for good.
-int64_t takeover(const Parabola& left, const Parabola& right) {
-  const int64_t slope = 2 * (right.column - left.column);
-  const int64_t lead = right.column * right.column + right.height2 - left.column * left.column - left.height2;
-  const int64_t needed = lead + (right.label < left.label ? 0 : 1);
-  return needed <= 0 ? 0 : (needed + slope - 1) / slope;
-}
+// The lower envelope of each row in turn. For any two columns the lower one changes once, from the left to
+// the right one, and ties are broken by a total order; so a stack finds it exactly.
+class Envelope {
+ public:
+  explicit Envelope(int width) : width_(width), stack_(static_cast<size_t>(width) + 1) {}
 
-bool preferred(const Parabola& right, const Parabola& left, int64_t x) {
-  const int64_t a = right.value(x), b = left.value(x);
-  return a < b || (a == b && right.label < left.label);
-}
-
-// The lower envelope of a row. Preference (nearer, then smaller label) is a total order at each pixel and
-// for any two columns changes once, from the left to the right one; so a stack finds it exactly.
-void lower_envelope(const int32_t* distance, const uint8_t* label, int width, std::vector<Parabola>& envelope) {
-  envelope.clear();
-  for (int x = 0; x < width; ++x) {
-    if (distance[x] >= kNoneInColumn) continue;
-    Parabola next{x, static_cast<int64_t>(distance[x]) * distance[x], 0, label[x]};
-    while (!envelope.empty() && preferred(next, envelope.back(), envelope.back().start)) envelope.pop_back();
-    if (!envelope.empty()) next.start = takeover(envelope.back(), next);
-    if (next.start < width) envelope.push_back(next);
+  void build(const int32_t* distance, const uint8_t* label) {
+    Parabola* const bottom = stack_.data();  // never used: the stack is empty when its top is there
+    Parabola* top = bottom;
+    for (int x = 0; x < width_; ++x) {
+      if (distance[x] >= kNoneInColumn) continue;
+      Parabola next(x, distance[x], label[x]);
+      while (top != bottom && next.value(top->start) < top->value(top->start)) --top;
+      if (top != bottom) next.start = Parabola::takeover(*top, next);
+      if (next.start < width_) *++top = next;
+    }
+    count_ = static_cast<size_t>(top - bottom);
   }
-}
+
+  // Calls use(parabola, begin, end) for each stretch of the row; for none when no column has a feature.
+  template <typename Use>
+  void for_stretches(Use use) const {
+    for (size_t k = 1; k <= count_; ++k) use(stack_[k], stack_[k].start, k < count_ ? stack_[k + 1].start : width_);
+  }
+
+ private:
+  int width_;
+  size_t count_ = 0;
+  std::vector<Parabola> stack_;
+};
 
 }  // namespace
 
 std::vector<int32_t> squared_distance(const Mask& features) {
-  ColumnDistances columns(features, [](uint8_t value) { return value != 0; });
-  std::vector<Parabola> envelope;
+  check_sides(features);
+  const ColumnDistances columns(features, [](uint8_t value) { return value != 0; });
+  Envelope envelope(features.width);
   std::vector<int32_t> result(features.labels.size(), kFarAway);
   for (int y = 0; y < features.height; ++y) {
     const size_t row = columns.at(y);
-    lower_envelope(columns.distance.data() + row, columns.label.data() + row, columns.width, envelope);
-    for (size_t k = 0; k < envelope.size(); ++k) {
-      const int64_t end = k + 1 < envelope.size() ? envelope[k + 1].start : features.width;
-      for (int64_t x = envelope[k].start; x < end; ++x) {
-        const int64_t value = std::min<int64_t>(envelope[k].value(x), kFarAway);
-        result[row + static_cast<size_t>(x)] = static_cast<int32_t>(value);
+    envelope.build(columns.distance.data() + row, columns.label.data() + row);
+    envelope.for_stretches([&](const Parabola& parabola, int64_t begin, int64_t end) {
+      for (int64_t x = begin; x < end; ++x) {
+        const int64_t squared = std::min<int64_t>(parabola.squared_distance(x), kFarAway);
+        result[row + static_cast<size_t>(x)] = static_cast<int32_t>(squared);
       }
-    }
+    });
   }
   return result;
 }
 
 Mask fill_void(const Mask& mask, uint8_t ignore) {
+  check_sides(mask);
   const ColumnDistances columns(mask, [ignore](uint8_t value) { return value != ignore; });
-  std::vector<Parabola> envelope;
+  Envelope envelope(mask.width);
   Mask filled = mask;
   for (int y = 0; y < mask.height; ++y) {
     uint8_t* labels = filled.row(y);
     if (std::find(labels, labels + mask.width, ignore) == labels + mask.width) continue;
     const size_t row = columns.at(y);
-    lower_envelope(columns.distance.data() + row, columns.label.data() + row, columns.width, envelope);
-    for (size_t k = 0; k < envelope.size(); ++k) {
-      const int64_t end = k + 1 < envelope.size() ? envelope[k + 1].start : mask.width;
-      for (int64_t x = envelope[k].start; x < end; ++x) labels[x] = envelope[k].label;
-    }
+    envelope.build(columns.distance.data() + row, columns.label.data() + row);
+    envelope.for_stretches([&](const Parabola& parabola, int64_t begin, int64_t end) {
+      std::fill(labels + begin, labels + end, parabola.label());
+    });
   }
   return filled;
 }

@@ -1,5 +1,4 @@
 #include <png.h>
-#include <zlib.h>
 
 #include <csetjmp>
 #include <cstdio>
@@ -13,14 +12,15 @@ namespace {
 struct PngKind {
   int colour_type;
   int channels;
-  int filters, level, strategy;
+  int filters, level;
 };
 
-// Measured on VOC at 500x375: labels are runs that repeat the row above, which zlib finds by itself.
-constexpr PngKind kPalette{PNG_COLOR_TYPE_PALETTE, 1, PNG_FILTER_NONE, 3, Z_DEFAULT_STRATEGY};
-// Maps and photos are smooth: differences to the pixel above compress best for the time.
-constexpr PngKind kGrey{PNG_COLOR_TYPE_GRAY, 1, PNG_FILTER_UP, 1, Z_DEFAULT_STRATEGY};
-constexpr PngKind kRgb{PNG_COLOR_TYPE_RGB, 3, PNG_FILTER_SUB, 1, Z_DEFAULT_STRATEGY};
+// Measured on a VOC photo at 500x375. Labels are runs that repeat the row above, which zlib finds best
+// unfiltered: 2.2 kB in 0.65 ms (level 9 saves a tenth in six times the time).
+constexpr PngKind kPalette{PNG_COLOR_TYPE_PALETTE, 1, PNG_FILTER_NONE, 6};
+// Photos and maps are smooth: differences to the row above, 186 kB in 5 ms (level 6 saves a tenth in 37 ms).
+constexpr PngKind kGrey{PNG_COLOR_TYPE_GRAY, 1, PNG_FILTER_UP, 1};
+constexpr PngKind kRgb{PNG_COLOR_TYPE_RGB, 3, PNG_FILTER_UP, 1};
 
 // Where libpng's errors land; as in reading, nothing between setjmp and longjmp has a destructor.
 struct Trap {
@@ -83,7 +83,6 @@ class PngWriter {
     }
     png_set_filter(png_, PNG_FILTER_TYPE_BASE, kind.filters);
     png_set_compression_level(png_, kind.level);
-    png_set_compression_strategy(png_, kind.strategy);
     png_write_info(png_, info_);
     const size_t row_bytes = static_cast<size_t>(width) * static_cast<size_t>(kind.channels);
     for (int y = 0; y < height; ++y) png_write_row(png_, samples + static_cast<size_t>(y) * row_bytes);

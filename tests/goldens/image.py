@@ -11,7 +11,7 @@ import zlib
 
 import numpy as np
 import torch
-from PIL import Image, ImageOps
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 from scipy import ndimage
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "image")
@@ -218,9 +218,18 @@ def make_resized():
         resized[0].permute(1, 2, 0).contiguous().numpy().astype("<f4").tofile(path(f"resize_torch_{width}x{height}.f32"))
 
 
+def make_letters():
+    """Black on white, each in a cell of 32 pixels, by Pillow's own drawing of its default font."""
+    canvas = Image.new("L", (32 * 8, 36), 255)
+    for i, letter in enumerate("Agj@8?%W"):
+        ImageDraw.Draw(canvas).text((32 * i, 0), letter, font=ImageFont.load_default(28), fill=0)
+    canvas.save(path("letters.pgm"))
+
+
 if __name__ == "__main__":
     os.makedirs(FOLDER, exist_ok=True)
     make_jpegs()
     make_pngs()
     make_distances()
     make_resized()
+    make_letters()

@@ -13,15 +13,6 @@ void put_big_endian(std::string& bytes, size_t at, uint32_t value, size_t count)
   for (size_t i = 0; i < count; ++i) bytes[at + i] = static_cast<char>(value >> (8 * (count - 1 - i)));
 }
 
-uint32_t checksum(std::string_view bytes) {
-  uint32_t crc = ~0u;
-  for (const char byte : bytes) {
-    crc ^= static_cast<uint8_t>(byte);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0u);
-  }
-  return ~crc;
-}
-
 // A valid PNG whose header claims another size.
 std::string png_claiming(uint32_t width, uint32_t height) {
   std::string bytes = read_text(sample("rgb8.png"));

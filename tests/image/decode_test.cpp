@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
+#include <sstream>
 
+#include "crisp/base/text.h"
 #include "crisp/image/exif.h"
 #include "tests/image/pixels.h"
 
@@ -89,6 +92,38 @@ TEST(DecodeMask, RefusesWhatHasNoLabels) {
   EXPECT_ERROR(read_mask(sample("grey_alpha8.png")), "transparent", "(0, 0)");
   EXPECT_ERROR(read_mask(sample("baseline.jpg")), "baseline.jpg", "JPEG where a mask is due");
   EXPECT_ERROR(read_mask(sample("rgb16.png"), {&voc_palette()}), "16-bit");
+}
+
+TEST(Decode, RealVocFilesEqualPillow) {
+  CRISP_NEEDS_SHARED();
+  const std::vector<std::string> lines = split_lines(read_text(sample("voc.txt")));
+  ASSERT_EQ(lines.size(), 25u);
+  std::string wanted;
+  for (const std::string& line : lines) {
+    const std::string id = split_words(line)[0];
+    wanted += " VOC2012/JPEGImages/" + id + ".jpg VOC2012/SegmentationClass/" + id + ".png";
+  }
+  const TemporaryFolder folder;
+  const Path tar = test::shared_folder() / "data" / "voc12-core.tar";
+  const std::string unpack =
+      "tar xf " + test::quote(tar.string()) + " -C " + test::quote(folder.path().string()) + wanted;
+  ASSERT_EQ(test::run_shell(unpack).status, 0);
+  for (const std::string& line : lines) {
+    std::istringstream values(line);
+    std::string id;
+    ImageSize size;
+    uint32_t labels_crc = 0;
+    std::array<double, 3> expected{}, sums{};
+    values >> id >> size.width >> size.height >> labels_crc >> expected[0] >> expected[1] >> expected[2];
+    const Image photo = read_image(folder.path() / "VOC2012" / "JPEGImages" / (id + ".jpg"));
+    const Mask mask = read_mask(folder.path() / "VOC2012" / "SegmentationClass" / (id + ".png"));
+    EXPECT_EQ((ImageSize{photo.width, photo.height}), size) << id;
+    EXPECT_EQ((ImageSize{mask.width, mask.height}), size) << id;
+    EXPECT_EQ(checksum({reinterpret_cast<const char*>(mask.labels.data()), mask.labels.size()}), labels_crc) << id;
+    for (size_t i = 0; i < photo.rgb.size(); ++i) sums[i % 3] += photo.rgb[i];
+    // Another build of libjpeg may round single pixels by one step.
+    for (size_t c = 0; c < 3; ++c) EXPECT_NEAR(sums[c], expected[c], 0.01 * size.width * size.height) << id;
+  }
 }
 
 TEST(Decode, GoesByContentNotByName) {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "crisp/base/error.h"
@@ -61,6 +63,16 @@ inline int difference(const Image& a, const Image& b) {
 
 inline bool same(const Mask& a, const Mask& b) {
   return a.width == b.width && a.height == b.height && a.labels == b.labels;
+}
+
+// CRC-32 as zlib and PNG have it.
+inline uint32_t checksum(std::string_view bytes) {
+  uint32_t crc = ~0u;
+  for (const char byte : bytes) {
+    crc ^= static_cast<uint8_t>(byte);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0u);
+  }
+  return ~crc;
 }
 
 inline std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
