@@ -21,7 +21,7 @@ build: setup ## build/crispformer (GPU=1: build-gpu/crispformer); the default
 	  --log-level=WARNING >/dev/null
 	@cmake --build $(folder) -j $(JOBS)
 
-test: build check ## build, unit and golden tests, layers, docs, installed package, format (FORMAT=0: without)
+test: check build ## build, unit and golden tests, layers, docs, installed package, format (FORMAT=0: without)
 	@ctest --test-dir $(folder) --output-on-failure -j2
 	@scripts/check_install.sh $(folder)
 	@scripts/check_docs.py --program $(folder)/crispformer

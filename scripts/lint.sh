@@ -14,4 +14,5 @@ commands=$(mktemp -d)
 trap 'rm -rf "$commands"' EXIT
 sed -E 's/ -fpch-preprocess//g; s/ -Winvalid-pch//g; s/ -include [^ ]*cmake_pch\.hxx//g' \
   "$folder/compile_commands.json" >"$commands/compile_commands.json"
-printf '%s\0' "$@" | xargs -0 -P "$(nproc)" -n 1 "$tool" -p "$commands" --quiet --warnings-as-errors='*'
+printf '%s\0' "$@" | xargs -0 -P "$(nproc)" -n 1 "$tool" -p "$commands" --quiet --warnings-as-errors='*' \
+  --extra-arg=-Wno-unknown-warning-option

@@ -19,7 +19,7 @@ readonly torch=torch==2.11.0
 # libtorch_cpu.so loads these two and nothing else of CUDA.
 readonly torch_cpu_companions="nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85"
 readonly clang_format=clang-format==19.1.7
-readonly clang_tidy=clang-tidy==19.1.0
+readonly clang_tidy=clang-tidy==23.1.4
 
 # Debian package and what shows that it is there, wherever it came from: a program or a header.
 readonly packages="
