@@ -4,9 +4,14 @@
 # then where `make setup` puts it, then in the python3 on PATH.
 
 set(CRISP_TORCH_DIR "$ENV{CRISP_TORCH_DIR}" CACHE PATH "folder of an installed torch (.../site-packages/torch)")
+set(CRISP_DEPS_DIR "$ENV{CRISP_DEPS_DIR}" CACHE PATH "where `make setup` puts things; empty: .deps")
 set(torch_dir "${CRISP_TORCH_DIR}")
 if(NOT torch_dir)
-  file(GLOB torch_dir "${CMAKE_CURRENT_SOURCE_DIR}/.deps/torch/lib/python3*/site-packages/torch")
+  set(deps_dir "${CRISP_DEPS_DIR}")
+  if(NOT deps_dir)
+    set(deps_dir "${CMAKE_CURRENT_SOURCE_DIR}/.deps")
+  endif()
+  file(GLOB torch_dir "${deps_dir}/torch/lib/python3*/site-packages/torch")
 endif()
 if(NOT torch_dir)
   execute_process(COMMAND python3 -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# bench.sh BUILD_FOLDER: our own benchmarks, then the comparison with other programs.
+# CRISP_BENCH_ARGUMENTS goes to the comparison (its --help tells), e.g. "--archs mit_b0 --rounds 3".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+folder=$1
+for program in "$folder"/bench/bench_*; do
+  [ ! -x "$program" ] || [ -d "$program" ] || "$program"
+done
+python=${CRISP_DEPS_DIR:-.deps}/peers/bin/python
+"$python" bench/peers/run.py --program "$folder/crispformer" --out "$folder/bench.json" ${CRISP_BENCH_ARGUMENTS:-}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# demo.sh PROGRAM: what can be seen without training: the build, the shipped weights, a network's cost and speed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+show() {
+  printf '\n$ crispformer %s\n' "$*"
+  "$program" "$@"
+}
+
+program=$1
+show info
+show info weights/mit_b0.safetensors
+show info --arch mit_b0 --head crispformer --classes 21 --size 512
+show bench --arch mit_b0 --head crispformer --size 512 --iterations 5
