@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "crisp/base/parallel.h"
 #include "crisp/base/random.h"
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
@@ -84,15 +85,15 @@ BenchReport bench(const BenchOptions& options) {
         tensor::synchronise(options.device);
       },
       options);
-  report.end_to_end = time(
-      [&] {
-        std::vector<image::Image> decoded;
-        for (int64_t i = 0; i < options.batch; ++i) {
-          decoded.push_back(image::decode_image(std::as_bytes(std::span(jpeg)), "bench.jpg"));
-        }
-        predictor.run(decoded);
-      },
-      options);
+  const auto jpeg_to_mask = [&] {
+    std::vector<image::Image> decoded(static_cast<size_t>(options.batch));
+    parallel_for(options.batch, torch::get_num_threads(), [&](int64_t i) {
+      decoded[static_cast<size_t>(i)] = image::decode_image(std::as_bytes(std::span(jpeg)), "bench.jpg");
+    });
+    predictor.run(decoded);
+  };
+  if (!options.network_only) report.end_to_end = time(jpeg_to_mask, options);
+  for (const torch::Tensor& parameter : network->parameters()) report.parameters += parameter.numel();
   report.peak_memory_mb = options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : process_peak_mb();
   return report;
 }

@@ -53,9 +53,8 @@ SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
     config.encoder = encoder_config(checkpoint.arch);
   }
   config.encoder.layer_norm_eps = checkpoint.layer_norm_eps;
-  config.head.kind = parse_head(checkpoint.head);
-  config.head.width = checkpoint.width;
-  config.head.classes = checkpoint.class_count;
+  const bool plain = parse_head(checkpoint.head) == HeadKind::kSegformer;
+  config.head = ablation_row(plain ? "A0" : "A6", checkpoint.width, checkpoint.class_count);
   read_json_text(checkpoint.options, config.head);
   config.classes = class_names(checkpoint);
   if (static_cast<int64_t>(config.classes.size()) != config.head.classes) {

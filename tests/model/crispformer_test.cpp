@@ -85,7 +85,7 @@ TEST_P(DecoderRows, MatchTheIndependentVersion) {
 INSTANTIATE_TEST_SUITE_P(Rows, DecoderRows,
                          testing::Values("a1", "a2", "a3", "a4", "a5", "literal", "minmax", "cool", "edge_e1", "u1",
                                          "u0", "concat", "sum"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& row) { return row.param; });
 
 class DecoderGradients : public testing::TestWithParam<bool> {};
 
