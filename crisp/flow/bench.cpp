@@ -1,12 +1,12 @@
 #include "crisp/flow/bench.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <vector>
 
+#include "crisp/base/memory.h"
 #include "crisp/base/parallel.h"
 #include "crisp/base/random.h"
 #include "crisp/image/decode.h"
@@ -55,12 +55,6 @@ Timing time(const std::function<void()>& pass, const BenchOptions& options) {
           .iterations = static_cast<int64_t>(times.size())};
 }
 
-double process_peak_mb() {
-  struct rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 }  // namespace
 
 BenchReport bench(const BenchOptions& options) {
@@ -94,7 +88,7 @@ BenchReport bench(const BenchOptions& options) {
   };
   if (!options.network_only) report.end_to_end = time(jpeg_to_mask, options);
   for (const torch::Tensor& parameter : network->parameters()) report.parameters += parameter.numel();
-  report.peak_memory_mb = options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : process_peak_mb();
+  report.peak_memory_mb = options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : peak_memory_mb();
   return report;
 }
 
