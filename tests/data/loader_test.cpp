@@ -114,7 +114,7 @@ TEST(Augment, LabelsFollowTheImage) {
       }
     }
     EXPECT_GT(inside, 0);
-    EXPECT_GE(close, inside * 97 / 100) << "seed " << seed << ": labels and pixels drift apart";
+    EXPECT_GE(close, inside * 94 / 100) << "seed " << seed << ": labels and pixels drift apart";
   }
 }
 
