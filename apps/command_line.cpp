@@ -7,6 +7,7 @@
 
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
+#include "crisp/base/memory.h"
 #include "crisp/base/parallel.h"
 #include "crisp/tensor/torch.h"
 
@@ -38,6 +39,7 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
     throw UsageError("{}\n       `{} --help` shows the options", error.what(), app.get_name());
   }
   if (threads == 0) threads = available_cores();
+  keep_freed_memory();
   torch::set_num_threads(threads);
   torch::manual_seed(seed);
   if (quiet) set_log_level(LogLevel::kQuiet);

@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 Json program_facts(const CommandLine& line) {
   Json devices = Json::array({"cpu"});
   if (torch::cuda::is_available()) {
-    for (size_t i = 0; i < torch::cuda::device_count(); ++i) devices.push_back(fmt::format("cuda:{}", i));
+    const auto count = static_cast<int>(torch::cuda::device_count());
+    for (int i = 0; i < count; ++i) devices.push_back(fmt::format("cuda:{}", i));
   }
   return {{"version", version()},
           {"commit", commit()},

@@ -36,6 +36,9 @@ target_compile_options(crisp_torch INTERFACE
 target_link_directories(crisp_torch INTERFACE "${torch_dir}/lib")
 target_link_libraries(crisp_torch INTERFACE "${torch_dir}/lib/libtorch_cpu.so" "${torch_dir}/lib/libc10.so")
 if(CRISP_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  target_compile_definitions(crisp_torch INTERFACE CRISP_CUDA)
+  target_link_libraries(crisp_torch INTERFACE CUDA::cudart)
   # Nothing refers to the CUDA library by symbol: its operators register themselves when it is loaded.
   target_link_libraries(crisp_torch INTERFACE -Wl,--no-as-needed
     "${torch_dir}/lib/libtorch_cuda.so" "${torch_dir}/lib/libc10_cuda.so" -Wl,--as-needed)

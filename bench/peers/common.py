@@ -85,7 +85,7 @@ def our_program(program: Path, name: str, options: list[str], target: float | No
     """Our own `bench` command as a peer; each measurement is one run of the program, with its own warm-up."""
     if not program.exists():
         raise Missing(f"{os.path.relpath(program, ROOT)} is not there; build it first")
-    command = [str(program), "bench", *options, "--json"]
+    command = [str(program), "bench", *options, "--network-only", "--json"]
     peer = Peer(name, lambda iterations: [], target=target, facts={"command": command[1:]})
 
     def measure(iterations: int) -> list[float]:

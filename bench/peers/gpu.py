@@ -3,11 +3,12 @@
     python bench/peers/gpu.py --out bench-gpu.json        # after the gpu preset has left build-gpu/crispformer
     python bench/peers/gpu.py --compile default reduce-overhead   # torch.compile too, for information
 
-HF is timed with CUDA events around each forward pass, queued one after the other without waiting in between, so that
-launching overlaps computing as it does in use. Rounds, medians and left-out peers are as in run.py.
+Every pass is waited for before the next is queued, on both sides: what is timed is how long one batch takes.
+Rounds, medians and left-out peers are as in run.py.
 """
 
 import argparse
+import time
 import warnings
 from pathlib import Path
 
@@ -18,20 +19,19 @@ BASELINE = "HF eager"
 DTYPES = {"fp16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
 
-def timed_by_events(forward, warm_up=3):
+def timed_with_wait(forward, warm_up=3):
+    """Milliseconds of single passes, each waited for: how our own program times itself."""
     import torch
 
     def measure(iterations):
-        for _ in range(warm_up):
+        times = []
+        for i in range(warm_up + iterations):
+            start = time.perf_counter()
             forward()
-        torch.cuda.synchronize()
-        marks = [torch.cuda.Event(enable_timing=True) for _ in range(iterations + 1)]
-        marks[0].record()
-        for mark in marks[1:]:
-            forward()
-            mark.record()
-        torch.cuda.synchronize()
-        return [before.elapsed_time(after) for before, after in zip(marks, marks[1:])]
+            torch.cuda.synchronize()
+            if i >= warm_up:
+                times.append(1000 * (time.perf_counter() - start))
+        return times
 
     return measure
 
@@ -77,7 +77,7 @@ class Contest:
         def forward():
             model(pixel_values=self.image)
 
-        return timed_by_events(forward) if self.on_cuda else timed(forward)
+        return timed_with_wait(forward) if self.on_cuda else timed(forward)
 
     def ours(self, head):
         args = self.args
@@ -120,7 +120,7 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--classes", type=int, default=21)
     parser.add_argument("--width", type=int, help="head width (256 for B0 and B1, else 384)")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=30, help="forward passes a peer and round")
     parser.add_argument("--compile", nargs="*", default=[], metavar="MODE", help="torch.compile modes to time as well")
     parser.add_argument("--program", default=str(ROOT / "build-gpu" / "crispformer"))

@@ -59,7 +59,7 @@ std::string read_text(const Path& path) {
   return text;
 }
 
-AtomicFile::AtomicFile(Path target) : target_(std::move(target)) {
+AtomicFile::AtomicFile(Path target, Durable durable) : target_(std::move(target)), durable_(durable) {
   // Several threads and processes may write into one folder; the name is unique to each writer.
   static std::atomic<unsigned> counter{0};
   temporary_ = target_;
@@ -86,7 +86,7 @@ void AtomicFile::write(const void* bytes, size_t count) {
 }
 
 void AtomicFile::commit() {
-  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
+  if (durable_ == Durable::kYes && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
     throw Error("{}: cannot write: {}", target_.string(), reason());
   }
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
@@ -96,8 +96,8 @@ void AtomicFile::commit() {
   descriptor_ = -1;
 }
 
-void write_atomic(const Path& path, std::string_view bytes) {
-  AtomicFile file(path);
+void write_atomic(const Path& path, std::string_view bytes, Durable durable) {
+  AtomicFile file(path, durable);
   file.write(bytes);
   file.commit();
 }

@@ -15,12 +15,16 @@ using Path = std::filesystem::path;
 // Whole file in memory. The error names the path and the system's reason.
 std::string read_text(const Path& path);
 
+// Whether a file must survive a power failure right after it was written. Masks and pictures, which can be made
+// again, go without: waiting for the disk would cost more than making them.
+enum class Durable { kNo, kYes };
+
 // A new file that appears under its name only when commit() succeeded: written beside the target
-// under a temporary name, synced, renamed. Anything else (an exception, a full disk) leaves the old
+// under a temporary name, synced when durable, renamed. Anything else (an exception, a full disk) leaves the old
 // file untouched and removes the temporary one.
 class AtomicFile {
  public:
-  explicit AtomicFile(Path target);
+  explicit AtomicFile(Path target, Durable durable = Durable::kYes);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -31,10 +35,11 @@ class AtomicFile {
 
  private:
   Path target_, temporary_;
+  Durable durable_;
   int descriptor_ = -1;
 };
 
-void write_atomic(const Path& path, std::string_view bytes);
+void write_atomic(const Path& path, std::string_view bytes, Durable durable = Durable::kYes);
 
 // A file mapped read-only; pages are read when touched. Throws Error for a missing or unreadable file.
 class MappedFile {

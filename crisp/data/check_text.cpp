@@ -30,7 +30,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   }
   std::string text;
   for (const auto& row : rows) {
-    text += "  " + pad(row[0], widths[0]);
+    text += fmt::format("  {}", pad(row[0], widths[0]));
     for (size_t i = 1; i < row.size(); ++i) text += std::string(2 + widths[i] - columns(row[i]), ' ') + row[i];
     text += '\n';
   }
@@ -115,7 +115,7 @@ std::string to_text(const CheckReport& report) {
         fmt::format("width {} to {} (median {}), height {} to {} (median {})\n", report.width.low, report.width.high,
                     report.width.median, report.height.low, report.height.high, report.height.median);
   }
-  text += "\n" + split_table(report) + "\n" + class_table(report) + "\n";
+  text += fmt::format("\n{}\n{}\n", split_table(report), class_table(report));
   text += list("problems:", report.problems()) + list("notes:", report.notes());
   if (report.ok()) text += "nothing wrong\n";
   return text;

@@ -20,8 +20,11 @@ std::string_view text_of(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+// A value for a message; lists are only named, as they may be long and deep.
+std::string shown(const Json& value) { return value.is_structured() ? value.type_name() : value.dump().substr(0, 40); }
+
 double coordinate(const Json& value) {
-  if (!value.is_number()) throw Error("a coordinate is {}, a number is due", value.dump().substr(0, 40));
+  if (!value.is_number()) throw Error("a coordinate is {}, a number is due", shown(value));
   const double number = value.get<double>();
   if (!(std::abs(number) <= kFarthest)) throw Error("coordinate {} is too far from the image", number);
   return number;
@@ -29,7 +32,8 @@ double coordinate(const Json& value) {
 
 Runs polygon(const Json& list, int width, int height) {
   if (!list.is_array() || list.size() < 6 || list.size() % 2 != 0) {
-    throw Error("a polygon is x, y, x, y, ... with at least three points, not {}", list.dump().substr(0, 60));
+    throw Error("a polygon is x, y, x, y, ... with at least three points; this is {} of {}", list.type_name(),
+                list.size());
   }
   std::vector<double> xy;
   for (const Json& value : list) xy.push_back(coordinate(value));
@@ -41,7 +45,7 @@ Runs run_lengths(const Json& object, int width, int height) {
   if (!object.contains("counts")) throw Error("run lengths without 'counts'");
   const Json& counts = object["counts"];
   if (object.contains("size") && object["size"] != Json::array({height, width})) {
-    throw Error("run lengths of size {}, the image has [{},{}]", object["size"].dump(), height, width);
+    throw Error("run lengths of another size than the image, which is [{},{}] (height, width)", height, width);
   }
   Runs runs;
   if (counts.is_string()) {
@@ -49,7 +53,7 @@ Runs run_lengths(const Json& object, int width, int height) {
   } else if (counts.is_array()) {
     for (const Json& value : counts) {
       if (!value.is_number_unsigned() || value.get<uint64_t>() > UINT32_MAX) {
-        throw Error("a run length is {}, a whole number is due", value.dump().substr(0, 40));
+        throw Error("a run length is {}, a whole number is due", shown(value));
       }
       runs.push_back(value.get<uint32_t>());
     }

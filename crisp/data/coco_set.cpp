@@ -27,6 +27,12 @@ std::vector<Path> instance_files(const Path& root) {
 
 std::string split_name(const Path& file) { return file.stem().string().substr(kPrefix.size()); }
 
+// "train" stands for train2017 too.
+bool is_named(const std::string& split, const std::string& wanted) {
+  if (split == wanted) return true;
+  return !wanted.empty() && split.starts_with(wanted) && parse_integer(split.substr(wanted.size()));
+}
+
 // train2017/NAME, images/train2017/NAME, images/NAME or NAME below the root; for the splits that people cut
 // out of another (minival2014), any folder that has it.
 class ImageFinder {
@@ -68,11 +74,11 @@ Dataset open_coco(const Path& root, const OpenOptions& options) {
   std::map<Path, size_t> by_image;
   std::map<std::string, Path> by_id;
   const std::vector<Path> files = instance_files(root);
-  const bool has_wanted =
-      std::any_of(files.begin(), files.end(), [&](const Path& file) { return split_name(file) == options.only_split; });
+  const bool has_wanted = std::any_of(files.begin(), files.end(),
+                                      [&](const Path& file) { return is_named(split_name(file), options.only_split); });
   for (const Path& path : files) {
     const std::string split = split_name(path);
-    if (has_wanted && split != options.only_split) continue;
+    if (has_wanted && !is_named(split, options.only_split)) continue;
     const auto file = std::make_shared<const CocoFile>(path);
     if (dataset.instances.empty()) {
       dataset.classes = file->classes();

@@ -98,11 +98,19 @@ class Dataset {
 // Throws unless some sample of the split has tags; the message says where tags were looked for.
 void require_tags(const Dataset& dataset, const std::string& split);
 
-// Finds out what `root` is, by its folders:
-//   VOC     JPEGImages/ (also below VOC20xx/ or VOCdevkit/VOC20xx/)
-//   COCO    annotations/instances_*.json
-//   folder  images/, or one sub-folder per tag
-// docs/data.md describes the layouts.
+// Finds out what `root` is, by its folders, in this order:
+//
+//   VOC     JPEGImages/ (also below VOC20xx/ or VOCdevkit/VOC20xx/), SegmentationClass/ (else
+//           SegmentationClassAug/), ImageSets/Segmentation/NAME.txt; tags from tags/*.txt
+//           (`id class class ...`), else Annotations/ID.xml; classes.txt where they are not VOC's own.
+//   COCO    annotations/instances_NAME.json, images in NAME/, images/NAME/ or images/; tags and masks come
+//           from the instances; split NAME.
+//   folder  images/ (with sub-folders), tags.txt (`name tag tag ...`) or tags.csv (`file,tag;tag`) or one
+//           sub-folder per tag (below images/ or the root); classes.txt (background first; made from the
+//           tags, sorted, where absent), masks/NAME.png, splits/NAME.txt (else a seeded hold-out: train, val).
+//
+// A tag is a class name or its number; "background" or 0 says that none is shown, an empty line says
+// nothing. Names are written with or without folder (where that is unique) and extension.
 Dataset open_dataset(const Path& root, const OpenOptions& options = {});
 
 }  // namespace crisp::data

@@ -47,11 +47,13 @@ void attach_masks(const Path& folder, std::vector<Sample>& samples) {
 
 bool is_folder(const Path& root) {
   if (fs::is_directory(root / "images")) return true;
-  for (const auto& entry : fs::directory_iterator(root)) {
-    if (!entry.is_directory() || entry.path().filename().string().starts_with('.')) continue;
-    const std::string name = entry.path().filename().string();
-    if (name != "masks" && name != "splits" && !list_files(entry.path(), image::image_extensions()).empty())
-      return true;
+  // Images right in a sub-folder: a folder that merely holds other data sets is none itself.
+  for (const auto& folder : fs::directory_iterator(root)) {
+    const std::string name = folder.path().filename().string();
+    if (!folder.is_directory() || name.starts_with('.') || name == "masks" || name == "splits") continue;
+    for (const auto& file : fs::directory_iterator(folder.path())) {
+      if (file.is_regular_file() && image::is_image_name(file.path())) return true;
+    }
   }
   return false;
 }

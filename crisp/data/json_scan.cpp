@@ -1,5 +1,6 @@
 #include "crisp/data/json_scan.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "crisp/base/error.h"
@@ -68,6 +69,8 @@ std::string_view JsonScan::quoted() {
 std::string JsonScan::string() {
   peek();
   const std::string_view raw = quoted();
+  const bool is_plain = std::all_of(raw.begin(), raw.end(), [](char c) { return c >= ' ' && c < 127 && c != '\\'; });
+  if (is_plain) return std::string(raw.substr(1, raw.size() - 2));
   const auto value = nlohmann::json::parse(raw, nullptr, false);
   if (!value.is_string()) fail("a string with a wrong escape or not in UTF-8");
   return value.get<std::string>();

@@ -1,12 +1,13 @@
 #include "crisp/flow/bench.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <vector>
 
+#include "crisp/base/memory.h"
+#include "crisp/base/parallel.h"
 #include "crisp/base/random.h"
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
@@ -54,12 +55,6 @@ Timing time(const std::function<void()>& pass, const BenchOptions& options) {
           .iterations = static_cast<int64_t>(times.size())};
 }
 
-double process_peak_mb() {
-  struct rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 }  // namespace
 
 BenchReport bench(const BenchOptions& options) {
@@ -84,16 +79,16 @@ BenchReport bench(const BenchOptions& options) {
         tensor::synchronise(options.device);
       },
       options);
-  report.end_to_end = time(
-      [&] {
-        std::vector<image::Image> decoded;
-        for (int64_t i = 0; i < options.batch; ++i) {
-          decoded.push_back(image::decode_image(std::as_bytes(std::span(jpeg)), "bench.jpg"));
-        }
-        predictor.run(decoded);
-      },
-      options);
-  report.peak_memory_mb = options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : process_peak_mb();
+  const auto jpeg_to_mask = [&] {
+    std::vector<image::Image> decoded(static_cast<size_t>(options.batch));
+    parallel_for(options.batch, torch::get_num_threads(), [&](int64_t i) {
+      decoded[static_cast<size_t>(i)] = image::decode_image(std::as_bytes(std::span(jpeg)), "bench.jpg");
+    });
+    predictor.run(decoded);
+  };
+  if (!options.network_only) report.end_to_end = time(jpeg_to_mask, options);
+  for (const torch::Tensor& parameter : network->parameters()) report.parameters += parameter.numel();
+  report.peak_memory_mb = options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : peak_memory_mb();
   return report;
 }
 

@@ -19,6 +19,7 @@ struct BenchOptions {
   int64_t iterations = 0;  // 0: as many as fit three seconds, at least five
   int64_t warmup = 3;
   bool boundary = false;
+  bool network_only = false;
 };
 
 struct Timing {
@@ -30,6 +31,7 @@ struct BenchReport {
   Timing network;     // tensor in, logits out
   Timing end_to_end;  // JPEG bytes in, mask out
   double peak_memory_mb = 0;  // of the process, or of the device
+  int64_t parameters = 0;
 };
 
 BenchReport bench(const BenchOptions& options);

@@ -26,9 +26,10 @@ image::Mask to_mask(const torch::Tensor& labels) {
   return mask;
 }
 
+// On the device the maps are on; only the result travels.
 void fill_uncertainty(Result& result, const torch::Tensor& aleatoric, const torch::Tensor& log_probabilities) {
   const torch::Tensor entropy = relative_entropy(log_probabilities);
-  result.uncertainty = mixed_uncertainty(aleatoric, entropy);
+  result.uncertainty = on_cpu(mixed_uncertainty(aleatoric, entropy));
   result.mean_uncertainty = result.uncertainty.mean().item<double>();
   result.mean_entropy = entropy.mean().item<double>();
 }
@@ -97,12 +98,12 @@ std::vector<Result> Predictor::single_pass(const torch::Tensor& images) {
   std::vector<Result> results;
   for (int64_t i = 0; i < images.size(0); ++i) {
     Result result;
-    const torch::Tensor logits = prediction.refined[i];
+    const torch::Tensor logits = prediction.refined[i].to(torch::kFloat);
     result.labels = to_mask(ops::upsample_labels(logits, images.size(2), images.size(3)));
     result.logits = on_cpu(logits).contiguous();
     const bool has_variance = config().head.variance && prediction.uncertainty.defined();
-    const torch::Tensor aleatoric = has_variance ? on_cpu(prediction.uncertainty[i][0]) : torch::Tensor();
-    fill_uncertainty(result, aleatoric, torch::log_softmax(result.logits, 0));
+    const torch::Tensor aleatoric = has_variance ? prediction.uncertainty[i][0].to(torch::kFloat) : torch::Tensor();
+    fill_uncertainty(result, aleatoric, torch::log_softmax(logits, 0));
     if (prediction.boundary.defined()) result.boundary = torch::sigmoid(on_cpu(prediction.boundary[i][0]));
     results.push_back(std::move(result));
   }
@@ -141,10 +142,11 @@ std::vector<Result> Predictor::multi_scale(const torch::Tensor& images) {
   std::vector<Result> results;
   for (int64_t i = 0; i < images.size(0); ++i) {
     Result result;
-    result.probabilities = on_cpu(probabilities[i] / passes).contiguous();
-    result.labels = to_mask(result.probabilities.argmax(0).to(torch::kUInt8));
-    const torch::Tensor u = aleatoric.defined() ? on_cpu(aleatoric[i][0] / passes) : torch::Tensor();
-    fill_uncertainty(result, u, result.probabilities.clamp_min(1e-12).log());
+    const torch::Tensor mean = probabilities[i] / passes;
+    result.probabilities = on_cpu(mean).contiguous();
+    result.labels = to_mask(mean.argmax(0).to(torch::kUInt8).cpu());
+    const torch::Tensor u = aleatoric.defined() ? aleatoric[i][0] / passes : torch::Tensor();
+    fill_uncertainty(result, u, mean.clamp_min(1e-12).log());
     if (boundary.defined()) result.boundary = on_cpu(boundary[i][0] / passes);
     results.push_back(std::move(result));
   }

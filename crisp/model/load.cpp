@@ -19,19 +19,18 @@ ClassNames class_names(const tensor::Checkpoint& checkpoint) {
   return read_classes(std::to_string(checkpoint.class_count));
 }
 
-// Tensors of a stage's block 0 give the widths of an encoder that is none of the known ones.
+// Its tensors give the widths and depths of an encoder that is none of the known ones.
 void read_custom_shape(const tensor::Checkpoint& checkpoint, EncoderConfig& config) {
   for (size_t i = 0; i < 4; ++i) {
-    const std::string stage = "encoder.stages." + std::to_string(i) + ".";
-    const auto embed = checkpoint.tensors.find(stage + "embed.proj.weight");
+    const std::string first = fmt::format("encoder.stages.{}.embed.proj.weight", i);
+    const auto embed = checkpoint.tensors.find(first);
     if (embed == checkpoint.tensors.end()) {
-      throw Error("{}: no tensor {}embed.proj.weight: not a MiT encoder", checkpoint.file.string(), stage);
+      throw Error("{}: no tensor {}: not a MiT encoder", checkpoint.file.string(), first);
     }
     config.dims[i] = embed->second.size(0);
     config.depths[i] = 0;
-    while (checkpoint.tensors.contains(stage + "blocks." + std::to_string(config.depths[i]) + ".norm1.weight")) {
-      ++config.depths[i];
-    }
+    const auto block = [&] { return fmt::format("encoder.stages.{}.blocks.{}.norm1.weight", i, config.depths[i]); };
+    while (checkpoint.tensors.contains(block())) ++config.depths[i];
     if (config.dims[i] % config.heads[i] != 0) {
       throw Error("{}: stage {} has {} channels, which {} attention heads do not divide", checkpoint.file.string(),
                   i + 1, config.dims[i], config.heads[i]);
@@ -54,9 +53,8 @@ SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
     config.encoder = encoder_config(checkpoint.arch);
   }
   config.encoder.layer_norm_eps = checkpoint.layer_norm_eps;
-  config.head.kind = parse_head(checkpoint.head);
-  config.head.width = checkpoint.width;
-  config.head.classes = checkpoint.class_count;
+  const bool plain = parse_head(checkpoint.head) == HeadKind::kSegformer;
+  config.head = ablation_row(plain ? "A0" : "A6", checkpoint.width, checkpoint.class_count);
   read_json_text(checkpoint.options, config.head);
   config.classes = class_names(checkpoint);
   if (static_cast<int64_t>(config.classes.size()) != config.head.classes) {

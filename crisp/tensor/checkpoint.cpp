@@ -47,7 +47,16 @@ void fill_from_tensors(Checkpoint& checkpoint) {
                 seen);
   }
   if (checkpoint.head.empty()) checkpoint.head = head_kind(tensors);
-  if (checkpoint.width == 0 && checkpoint.head != "none") checkpoint.width = rows_of(tensors, "head.proj.0.weight");
+  if (checkpoint.head != "none") {
+    // The loader makes a network of this width before it compares tensors, so a stated one must be true.
+    const auto classifier = tensors.find("head.classifier.weight");
+    const int64_t width = classifier != tensors.end() && classifier->second.dim() > 1 ? classifier->second.size(1) : 0;
+    if (checkpoint.width != 0 && checkpoint.width != width) {
+      throw Error("{}: states a head of width {} but holds one of width {}", checkpoint.file.string(), checkpoint.width,
+                  width);
+    }
+    checkpoint.width = width;
+  }
   checkpoint.class_count = rows_of(tensors, checkpoint.head == "none" ? "classifier.weight" : "head.classifier.weight");
   const auto named = static_cast<int64_t>(checkpoint.classes.size());
   if (named > 0 && checkpoint.class_count > 0 && named != checkpoint.class_count) {

@@ -181,7 +181,7 @@ void write_npy(const Path& path, const torch::Tensor& tensor) {
   header += '\n';
   const auto length = static_cast<uint16_t>(header.size());
 
-  AtomicFile file(path);
+  AtomicFile file(path, Durable::kNo);
   file.write(kMagic);
   file.write(std::string_view("\x01\x00", 2));
   file.write(&length, sizeof length);

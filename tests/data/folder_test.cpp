@@ -183,6 +183,8 @@ TEST(Folder, SaysWhatWasLookedFor) {
   put(folder.path() / "file.txt", "x");
   EXPECT_SAYS(open_dataset(folder.path() / "file.txt"), "is a file, a data set is a folder");
   EXPECT_SAYS(open_dataset(folder.path() / "none"), "no such folder");
+  put_image(folder.path() / "set/images/a.jpg");
+  EXPECT_SAYS(open_dataset(folder.path()), "not a data set");  // one folder too high
   make_folder(folder.path() / "images");
   EXPECT_SAYS(open_dataset(folder.path()), "no .jpg, .jpeg or .png image below images/");
 }

@@ -99,8 +99,6 @@ TEST_F(VocSet, AsksWhichYearIsMeant) {
   EXPECT_SAYS(open(), "holds VOC2007 and VOC2012: name the one meant");
 }
 
-// The real set: its published tags were made from the objects' boxes, so they may name classes whose mask
-// is empty at this size, and none that is missing.
 TEST(VocReal, HasItsCountsAndTagsThatAgreeWithMasks) {
   CRISP_NEEDS_SHARED();
   const TemporaryFolder folder;
@@ -117,10 +115,11 @@ TEST(VocReal, HasItsCountsAndTagsThatAgreeWithMasks) {
   EXPECT_EQ(set.classes, voc_classes());
   OpenOptions from_masks;
   from_masks.tags_from = TagSource::kMasks;
+  from_masks.threads = 2;
   const auto tagged = set.samples("val_dev"), masked = open_dataset(folder.path(), from_masks).samples("val_dev");
   size_t equal = 0;
   for (size_t i = 0; i < tagged.size(); ++i) equal += tagged[i].tags == masked[i].tags ? 1 : 0;
-  EXPECT_GE(equal, 700u) << "of 725";
+  EXPECT_GE(equal, 724u) << "of 725";
 }
 
 }  // namespace

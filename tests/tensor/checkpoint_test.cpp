@@ -195,6 +195,7 @@ TEST_F(ModelFile, BadMetadataNamesTheField) {
   EXPECT_THAT(refusal("format_version", "x"), HasSubstr("format_version"));
   EXPECT_THAT(refusal("head", "other"), HasSubstr("'other' is unknown"));
   EXPECT_THAT(refusal("width", "-1"), HasSubstr("width"));
+  EXPECT_THAT(refusal("width", "60000"), HasSubstr("states a head of width 60000 but holds one of width 6"));
   EXPECT_THAT(refusal("layer_norm_eps", "nan"), HasSubstr("layer_norm_eps"));
   EXPECT_THAT(refusal("classes", "[1]"), HasSubstr("classes"));
   EXPECT_THAT(refusal("classes", "[\"one\"]"), HasSubstr("names 1 classes but its classifier has 11"));

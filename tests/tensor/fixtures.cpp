@@ -90,6 +90,11 @@ void expect_tensors(const StateDict& tensors, const nlohmann::json& summaries) {
   }
 }
 
+void write_unsynced(const Path& path, std::string_view bytes) {
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
 int fuzz(const Path& file, int rounds, const std::function<void(const Path&)>& read) {
   const std::string good = read_text(file);
   const TemporaryFolder folder;
@@ -109,7 +114,7 @@ int fuzz(const Path& file, int rounds, const std::function<void(const Path&)>& r
         bytes[static_cast<size_t>(at)] = static_cast<char>(rng.chance(0.3) ? 0xFF : rng.below(256));
       }
     }
-    std::ofstream(damaged, std::ios::binary) << bytes;  // not synced to the disk, which would take the most time
+    write_unsynced(damaged, bytes);
     try {
       read(damaged);
     } catch (const Error&) {

@@ -25,6 +25,9 @@ double weighted_sum(const torch::Tensor& tensor);
 // Expects exactly the named tensors with their shapes, types and numbers.
 void expect_tensors(const StateDict& tensors, const nlohmann::json& summaries);
 
+// A new file, left to the system to bring to the disk: for tests that write thousands.
+void write_unsynced(const Path& path, std::string_view bytes);
+
 // Reads damaged copies of a file: `rounds` times a few bytes are changed (most near the start and the end, where
 // the headers are) or the end is cut off. Only crisp::Error may escape `read`. Returns how many were refused.
 int fuzz(const Path& file, int rounds, const std::function<void(const Path&)>& read);

@@ -26,7 +26,7 @@ class Safetensors : public testing::Test {
     std::memcpy(bytes.data(), &stated, sizeof stated);
     bytes += header + std::string(data_bytes, '\0');
     const Path path = folder_.path() / "made.safetensors";
-    write_atomic(path, bytes);
+    test::write_unsynced(path, bytes);
     return path;
   }
 
@@ -189,7 +189,7 @@ TEST_F(Safetensors, EveryTruncationIsRefused) {
   const std::string good = read_text(sample("types.safetensors"));
   const Path path = folder_.path() / "cut.safetensors";
   for (size_t size = 0; size < good.size(); size += 37) {
-    write_atomic(path, std::string_view(good).substr(0, size));
+    test::write_unsynced(path, std::string_view(good).substr(0, size));
     EXPECT_THROW(read_safetensors(path), Error) << size;
   }
 }

@@ -61,14 +61,14 @@ bool crowds(const Placement& a, const Placement& b) {
   return apart < 0.6 * large + 0.35 * small;
 }
 
-// Classes at home in the backdrop are met three times as often as the others.
+// Classes at home in the backdrop are met four times as often as the others.
 size_t draw_class(Rng& rng, const Backdrop& backdrop, size_t count) {
   const auto& kinds = figure_classes();
   for (int i = 0; i < 8; ++i) {
     const auto pick = static_cast<size_t>(rng.below(static_cast<int64_t>(count)));
     const bool at_home =
         backdrop.home == kinds[pick].home || kinds[pick].home == Home::kAnywhere || backdrop.home == Home::kAnywhere;
-    if (at_home || rng.chance(0.33)) return pick;
+    if (at_home || rng.chance(0.25)) return pick;
   }
   return static_cast<size_t>(rng.below(static_cast<int64_t>(count)));
 }

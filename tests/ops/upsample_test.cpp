@@ -1,0 +1,65 @@
+// Fused kernels against the plain versions made of torch's operators.
+#include "crisp/ops/upsample_labels.h"
+#include "crisp/ops/weighted_upsample.h"
+#include "tests/support/tensors.h"
+
+namespace crisp::test {
+namespace {
+
+std::vector<torch::Tensor> maps_of(int64_t batch, int64_t channels, std::vector<std::pair<int64_t, int64_t>> sizes) {
+  std::vector<torch::Tensor> maps;
+  for (const auto& [h, w] : sizes) {
+    maps.push_back(torch::randn({batch, channels, h, w}).contiguous(torch::MemoryFormat::ChannelsLast));
+  }
+  return maps;
+}
+
+TEST(WeightedUpsample, MatchesTheReference) {
+  torch::manual_seed(1);
+  const torch::NoGradGuard no_grad;
+  const std::vector<std::vector<std::pair<int64_t, int64_t>>> cases = {
+      {{16, 16}, {8, 8}, {4, 4}, {2, 2}}, {{9, 11}, {5, 6}, {3, 3}, {2, 2}}, {{1, 13}, {1, 7}, {1, 4}, {1, 2}}, {{7, 3}}};
+  for (const auto& sizes : cases) {
+    for (const int64_t channels : {1, 16, 37}) {
+      for (const bool weighted : {false, true}) {
+        for (const bool relu : {false, true}) {
+          const auto maps = maps_of(2, channels, sizes);
+          const auto scales = static_cast<int64_t>(maps.size());
+          const torch::Tensor weights =
+              weighted ? torch::rand({2, scales, sizes[0].first, sizes[0].second}) : torch::Tensor();
+          expect_close("fused", ops::weighted_upsample(maps, weights, relu),
+                       ops::weighted_upsample_reference(maps, weights, relu), 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST(WeightedUpsample, TakesPlainMemoryAndGivesGradients) {
+  torch::manual_seed(2);
+  std::vector<torch::Tensor> maps = {torch::randn({1, 4, 8, 8}), torch::randn({1, 4, 4, 4})};
+  const torch::Tensor weights = torch::rand({1, 2, 8, 8});
+  {
+    const torch::NoGradGuard no_grad;
+    expect_close("not channels-last", ops::weighted_upsample(maps, weights), ops::weighted_upsample_reference(maps, weights, false),
+                 1e-5);
+  }
+  maps[1].requires_grad_(true);
+  ops::weighted_upsample(maps, weights).sum().backward();
+  EXPECT_GT(maps[1].grad().abs().sum().item<float>(), 0);
+}
+
+TEST(UpsampleLabels, MatchesTheReference) {
+  torch::manual_seed(3);
+  for (const auto& [h, w] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {3, 9}, {16, 12}}) {
+    const torch::Tensor logits = torch::randn({5, h, w});
+    for (const auto& [height, width] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {4 * h, 4 * w}, {4 * h - 3, 4 * w - 1}}) {
+      const torch::Tensor got = ops::upsample_labels(logits, height, width);
+      const torch::Tensor expected = ops::upsample_labels_reference(logits, height, width);
+      EXPECT_EQ((got != expected).sum().item<int64_t>(), 0) << h << "x" << w << " to " << height << "x" << width;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace crisp::test

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "crisp/tensor/safetensors.h"
+#include "tests/support/support.h"
+
+namespace crisp::test {
+
+// The largest difference must stay within `tolerance` of the expected tensor's own scale (its largest
+// magnitude); `floor` keeps gradients that are zero but for rounding from being compared with themselves.
+inline void expect_close(const std::string& what, const torch::Tensor& got, const torch::Tensor& expected,
+                         double tolerance = 1e-4, double floor = 0) {
+  ASSERT_TRUE(got.defined()) << what << " is undefined";
+  ASSERT_EQ(got.sizes(), expected.sizes()) << what;
+  const torch::Tensor a = got.detach().to(torch::kCPU, torch::kDouble), b = expected.to(torch::kDouble);
+  ASSERT_TRUE(torch::isfinite(a).all().item<bool>()) << what << " is not finite";
+  const double scale = std::max(b.abs().max().item<double>(), floor);
+  EXPECT_LE((a - b).abs().max().item<double>(), tolerance * scale) << what << " (scale " << scale << ")";
+}
+
+inline tensor::StateDict read_golden(const std::string& name) {
+  return tensor::read_safetensors(golden("goldens/" + name)).tensors;
+}
+
+}  // namespace crisp::test
