@@ -27,7 +27,7 @@ test: check build ## build, unit and golden tests, layers, docs, installed packa
 	@scripts/check_docs.py --program $(folder)/crispformer
 
 # What can be checked without compiling; first, because it takes a second.
-check:
+check: setup
 	@scripts/check_layers.py --self-test
 	@scripts/check_layers.py
 	@scripts/check_docs.py --self-test
