@@ -71,7 +71,7 @@ void crf(std::span<const uint8_t> rgb, int width, int height, int labels, std::s
       log_prior[i * stride + l] = std::log(p > options.floor ? std::min(p, 1.0f) : options.floor);
     }
   std::vector<float> belief(pixels * stride);
-  softmax(log_prior.data(), belief.data(), pixels, stride);
+  softmax_rows(log_prior.data(), belief.data(), pixels, stride);
 
   if (options.iterations > 0 && count > 1) {
     const bool near = options.spatial_weight > 0, alike = options.bilateral_weight > 0;
@@ -92,7 +92,7 @@ void crf(std::span<const uint8_t> rgb, int width, int height, int labels, std::s
       };
       if (near) add(near_norm, options.spatial_weight, spatial);
       if (alike) add(alike_norm, options.bilateral_weight, bilateral);
-      softmax(energy.data(), belief.data(), pixels, stride);
+      softmax_rows(energy.data(), belief.data(), pixels, stride);
     }
   }
   for (size_t l = 0; l < count; ++l)

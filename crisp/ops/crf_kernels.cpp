@@ -69,7 +69,7 @@ CRISP_SIMD void add_rows(const float* __restrict above, const float* __restrict 
 
 }  // namespace
 
-void softmax(const float* logits, float* out, size_t pixels, size_t stride) {
+void softmax_rows(const float* logits, float* out, size_t pixels, size_t stride) {
   // In pieces that stay in the first cache, since softmax_4 goes over them three times.
   constexpr size_t kPiece = 512;
   if (stride != 4) return softmax_any(logits, out, pixels, stride);

@@ -12,7 +12,7 @@ namespace crisp::ops {
 inline constexpr float kImpossible = -1e4f;
 
 // Softmax of each pixel. Probabilities stop at e^-50 instead of 0, which keeps slow denormals out of the filters.
-void softmax(const float* logits, float* out, size_t pixels, size_t stride);
+void softmax_rows(const float* logits, float* out, size_t pixels, size_t stride);
 
 // out = factor[pixel] * in.
 void scale_rows(const float* in, const float* factor, float* out, size_t pixels, size_t stride);
