@@ -46,7 +46,7 @@ Html confusion_plot(const std::vector<std::vector<int64_t>>& matrix, const Class
     if (sums[row] > 0) rows.push_back(row);
   }
   const double count = static_cast<double>(columns.size());
-  const double cell = std::clamp(std::floor(600 / count), 10.0, 44.0);
+  const double cell = std::clamp(std::floor(500 / count), 10.0, 44.0);
   const double left = width_of(names), top = 0.8 * width_of(columns) + 4;
   const double width = left + cell * count + 0.62 * width_of(columns),
                height = top + cell * static_cast<double>(rows.size()) + 4;
@@ -99,8 +99,8 @@ Html confusion_plot(const std::vector<std::vector<int64_t>>& matrix, const Class
              {tag("svg",
                   {{"class", "plot"},
                    {"viewBox", fmt::format("0 0 {} {}", number(width), number(height))},
-                   {"style", fmt::format("min-width:{}px;max-width:{}px", std::lround(std::min(width, 0.85 * width)),
-                                         std::lround(1.25 * width))},
+                   {"style",
+                    fmt::format("min-width:{}px;max-width:{}px", std::lround(0.85 * width), std::lround(1.25 * width))},
                    {"role", "img"},
                    {"aria-label", "Confusion between classes"}},
                   {all})});

@@ -42,15 +42,13 @@ Html number_block(const Metrics& metrics, const HeadlineField& field) {
 
 Html headline(const Metrics& metrics) {
   Html groups;
-  for (const char* group : {"Regions", "Boundaries", "Objects", "Shape", "Confidence"}) {
+  for (const char* group : {"Regions", "Boundaries and small objects", "Confidence", "Shape"}) {
     Html numbers;
     for (const HeadlineField& field : metric::kHeadline) {
       if (text_of(field).group == group && metrics.*field.value) numbers += number_block(metrics, field);
     }
     if (numbers.empty()) continue;
-    const bool wide = std::string_view(group) != "Boundaries" && std::string_view(group) != "Objects";
-    groups += tag("div", {{"class", wide ? "card group wide" : "card group"}},
-                  {tag("h3", {}, {group}), tag("div", {{"class", "numbers"}}, {numbers})});
+    groups += tag("div", {{"class", "card"}}, {tag("h3", {}, {group}), tag("div", {{"class", "numbers"}}, {numbers})});
   }
   return tag("div", {{"class", "groups"}}, {groups});
 }
