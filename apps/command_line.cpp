@@ -46,4 +46,26 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
   return true;
 }
 
+std::string as_typed(const std::string& command, const Arguments& arguments) {
+  constexpr const char* kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
+  std::string text = "crispformer " + command;
+  for (const std::string& word : arguments) {
+    text += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) {
+      if (c == '\'') {
+        text += "'\\''";
+      } else {
+        text += c;
+      }
+    }
+    text += '\'';
+  }
+  return text;
+}
+
 }  // namespace crisp::apps

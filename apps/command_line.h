@@ -30,9 +30,16 @@ class CommandLine {
 
 using Arguments = std::vector<std::string>;
 
+// "crispformer eval --out 'my scores'": the command as a shell takes it again.
+std::string as_typed(const std::string& command, const Arguments& arguments);
+
 // The commands, each in the file of its name. They return the exit status.
 int run_info(const Arguments& arguments);
 int run_bench(const Arguments& arguments);
 int run_predict(const Arguments& arguments);
+int run_eval(const Arguments& arguments);
+int run_compare(const Arguments& arguments);
+int run_check(const Arguments& arguments);
+int run_synth(const Arguments& arguments);
 
 }  // namespace crisp::apps

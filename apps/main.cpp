@@ -21,6 +21,10 @@ struct Command {
 
 constexpr std::array kCommands = {
     Command{"predict", "cut out every object in photos: masks, overlays, uncertainty", run_predict},
+    Command{"eval", "measure masks or a model: every number with its interval, tables, a report", run_eval},
+    Command{"compare", "two evaluations of the same images: differences, intervals, p-values", run_compare},
+    Command{"check", "look through a data set: counts, sizes, tags, what cannot be read", run_check},
+    Command{"synth", "render scenes with exact masks and tags", run_synth},
     Command{"info", "the program, an architecture's cost, or what a weight file is", run_info},
     Command{"bench", "time a network, alone and from JPEG to mask", run_bench},
 };
