@@ -66,16 +66,21 @@ TEST_P(DecoderRows, MatchTheIndependentVersion) {
   model::CrispformerHead head = golden_head(row_config(row));
   head->eval();
   int compared = 0;
-  for (const bool gradients : {false, true}) {
-    const torch::AutoGradMode mode(gradients);
-    for (const std::string size : {"36x44.", "64x64."}) {
-      if (size == "64x64." && row != "a5") continue;
-      const model::Prediction got = head->forward(features_of(expected, size), {.boundary = true});
-      for (const auto& [name, field] : kFields) {
-        const auto golden = expected.find(row + "." + size + name);
-        if (golden == expected.end()) continue;
-        expect_close(golden->first, got.*field, golden->second);
-        ++compared;
+  for (const torch::Device& device : devices()) {
+    head->to(device);
+    for (const bool gradients : {false, true}) {
+      const torch::AutoGradMode mode(gradients);
+      for (const std::string size : {"36x44.", "64x64."}) {
+        if (size == "64x64." && row != "a5") continue;
+        model::Features features = features_of(expected, size);
+        for (torch::Tensor& feature : features) feature = feature.to(device);
+        const model::Prediction got = head->forward(features, {.boundary = true});
+        for (const auto& [name, field] : kFields) {
+          const auto golden = expected.find(row + "." + size + name);
+          if (golden == expected.end()) continue;
+          expect_close(golden->first, got.*field, golden->second);
+          ++compared;
+        }
       }
     }
   }

@@ -18,15 +18,18 @@ TEST_P(SegformerSizes, FeaturesAndLogitsMatchTransformers) {
   model::Segmenter network = golden_network();
   network->eval();
   const tensor::StateDict expected = read_golden("model/hf_eval.safetensors");
-  const torch::Tensor input = expected.at(GetParam() + ".input");
-  for (const bool gradients : {false, true}) {  // the folded and the plain way through the head
-    const torch::AutoGradMode mode(gradients);
-    const model::Features features = network->encoder->forward(input);
-    for (size_t i = 0; i < 4; ++i) {
-      const std::string name = GetParam() + ".stage." + std::to_string(i);
-      expect_close(name, features[i], expected.at(name));
+  for (const torch::Device& device : devices()) {
+    network->to(device);
+    const torch::Tensor input = expected.at(GetParam() + ".input").to(device);
+    for (const bool gradients : {false, true}) {  // the folded and the plain way through the head
+      const torch::AutoGradMode mode(gradients);
+      const model::Features features = network->encoder->forward(input);
+      for (size_t i = 0; i < 4; ++i) {
+        const std::string name = GetParam() + ".stage." + std::to_string(i);
+        expect_close(name, features[i], expected.at(name));
+      }
+      expect_close("logits", network->forward(input).logits, expected.at(GetParam() + ".logits"));
     }
-    expect_close("logits", network->forward(input).logits, expected.at(GetParam() + ".logits"));
   }
 }
 
@@ -70,16 +73,17 @@ TEST(Segformer, SmallSidesArePaddedAndCropped) {
 }
 
 TEST(Segformer, HalfPrecisionStaysClose) {
-  model::Segmenter network = golden_network();
-  network->eval();
   const torch::NoGradGuard no_grad;
   const tensor::StateDict expected = read_golden("model/hf_eval.safetensors");
-  for (const auto type : {torch::kBFloat16, torch::kHalf}) {
-    network->to(type);
-    const torch::Tensor logits = network->forward(expected.at("64x64.input").to(type)).logits;
-    EXPECT_EQ(logits.scalar_type(), type);
-    expect_close("logits", logits, expected.at("64x64.logits"), type == torch::kHalf ? 0.01 : 0.08);
-    network->to(torch::kFloat);
+  for (const torch::Device& device : devices()) {
+    for (const auto type : {torch::kBFloat16, torch::kHalf}) {
+      model::Segmenter half = golden_network();
+      half->eval();
+      half->to(device, type);
+      const torch::Tensor logits = half->forward(expected.at("64x64.input").to(device, type)).logits;
+      EXPECT_EQ(logits.scalar_type(), type);
+      expect_close("logits", logits, expected.at("64x64.logits"), type == torch::kHalf ? 0.01 : 0.08);
+    }
   }
 }
 

@@ -14,21 +14,32 @@ std::vector<torch::Tensor> maps_of(int64_t batch, int64_t channels, std::vector<
   return maps;
 }
 
+struct Type {
+  torch::ScalarType type;
+  double tolerance;
+};
+
 TEST(WeightedUpsample, MatchesTheReference) {
   torch::manual_seed(1);
   const torch::NoGradGuard no_grad;
   const std::vector<std::vector<std::pair<int64_t, int64_t>>> cases = {
       {{16, 16}, {8, 8}, {4, 4}, {2, 2}}, {{9, 11}, {5, 6}, {3, 3}, {2, 2}}, {{1, 13}, {1, 7}, {1, 4}, {1, 2}}, {{7, 3}}};
-  for (const auto& sizes : cases) {
-    for (const int64_t channels : {1, 16, 37}) {
-      for (const bool weighted : {false, true}) {
-        for (const bool relu : {false, true}) {
-          const auto maps = maps_of(2, channels, sizes);
+  for (const torch::Device& device : devices()) {
+    for (const Type& t : {Type{torch::kFloat, 1e-5}, Type{torch::kHalf, 4e-3}, Type{torch::kBFloat16, 3e-2}}) {
+      for (const auto& sizes : cases) {
+        for (const int64_t channels : {1, 16, 37}) {
+          auto maps = maps_of(2, channels, sizes);
           const auto scales = static_cast<int64_t>(maps.size());
-          const torch::Tensor weights =
-              weighted ? torch::rand({2, scales, sizes[0].first, sizes[0].second}) : torch::Tensor();
-          expect_close("fused", ops::weighted_upsample(maps, weights, relu),
-                       ops::weighted_upsample_reference(maps, weights, relu), 1e-5);
+          const torch::Tensor random = torch::rand({2, scales, sizes[0].first, sizes[0].second});
+          for (const torch::Tensor& weights : {torch::Tensor(), random}) {
+            for (const bool relu : {false, true}) {
+              const torch::Tensor expected = ops::weighted_upsample_reference(maps, weights, relu);
+              std::vector<torch::Tensor> moved;
+              for (const torch::Tensor& map : maps) moved.push_back(map.to(device, t.type));
+              const torch::Tensor w = weights.defined() ? weights.to(device) : weights;
+              expect_close("fused", ops::weighted_upsample(moved, w, relu), expected, t.tolerance);
+            }
+          }
         }
       }
     }
@@ -54,9 +65,11 @@ TEST(UpsampleLabels, MatchesTheReference) {
   for (const auto& [h, w] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {3, 9}, {16, 12}}) {
     const torch::Tensor logits = torch::randn({5, h, w});
     for (const auto& [height, width] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {4 * h, 4 * w}, {4 * h - 3, 4 * w - 1}}) {
-      const torch::Tensor got = ops::upsample_labels(logits, height, width);
       const torch::Tensor expected = ops::upsample_labels_reference(logits, height, width);
-      EXPECT_EQ((got != expected).sum().item<int64_t>(), 0) << h << "x" << w << " to " << height << "x" << width;
+      for (const torch::Device& device : devices()) {
+        const torch::Tensor got = ops::upsample_labels(logits.to(device), height, width);
+        EXPECT_EQ((got != expected).sum().item<int64_t>(), 0) << h << "x" << w << " to " << height << "x" << width;
+      }
     }
   }
 }
