@@ -9,7 +9,7 @@
 #include "crisp/base/log.h"
 #include "crisp/base/memory.h"
 #include "crisp/base/parallel.h"
-#include "crisp/tensor/torch.h"
+#include "crisp/tensor/cuda.h"
 
 namespace crisp::apps {
 
@@ -42,6 +42,7 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
   keep_freed_memory();
   torch::set_num_threads(threads);
   torch::manual_seed(seed);
+  tensor::forbid_tf32();
   if (quiet) set_log_level(LogLevel::kQuiet);
   return true;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <exception>
 #include <utility>
 
 #include "crisp/base/log.h"
@@ -33,7 +34,9 @@ std::string format_duration(double seconds) {
 Progress::Progress(std::string label, int64_t total, std::string unit)
     : label_(std::move(label)), unit_(std::move(unit)), total_(total), start_(Clock::now()), drawn_(start_) {}
 
-Progress::~Progress() { finish(); }
+Progress::~Progress() {
+  if (std::uncaught_exceptions() == 0) finish();  // an error is about to be told: no last line before it
+}
 
 void Progress::advance(int64_t count, const std::string& note) {
   const std::lock_guard lock(mutex_);

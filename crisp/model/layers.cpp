@@ -28,7 +28,7 @@ ConvImpl::ConvImpl(const ConvShape& s)
 
 void ConvImpl::draw() {
   const auto fan_out = static_cast<double>(shape.kernel * shape.kernel * shape.out / shape.groups);
-  weight.normal_(0, std::sqrt(2.0 / fan_out));
+  weight.normal_(0, shape.kernel == 1 ? 0.01 : std::sqrt(2.0 / fan_out));
   if (bias.defined()) bias.zero_();
 }
 

@@ -35,7 +35,7 @@ struct ConvImpl : torch::nn::Module, Drawn {
   explicit ConvImpl(const ConvShape& shape);
   // 1x1 kernels run as a matrix product over pixels, which keeps channels-last maps as they are.
   torch::Tensor forward(const torch::Tensor& x) const;
-  void draw() override;  // He, fan out; bias 0
+  void draw() override;  // He, fan out; 1x1 kernels, which end heads or stand before a norm, deviation 0.01; bias 0
 
   const ConvShape shape;
   torch::Tensor weight, bias;

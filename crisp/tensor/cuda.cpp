@@ -7,6 +7,11 @@
 
 namespace crisp::tensor {
 
+void forbid_tf32() {
+  at::globalContext().setAllowTF32CuDNN(false);
+  at::globalContext().setAllowTF32CuBLAS(false);
+}
+
 void synchronise(torch::Device device) {
   if (device.is_cuda()) torch::cuda::synchronize(device.index());
 }

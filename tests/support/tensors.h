@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "crisp/tensor/cuda.h"
 #include "crisp/tensor/safetensors.h"
 #include "tests/support/support.h"
 
@@ -25,6 +26,7 @@ inline void expect_close(const std::string& what, const torch::Tensor& got, cons
 
 // The devices to run a case on: the CPU, and the GPU where there is one.
 inline std::vector<torch::Device> devices() {
+  tensor::forbid_tf32();
   std::vector<torch::Device> all = {torch::kCPU};
   if (torch::cuda::is_available()) all.emplace_back(torch::kCUDA, 0);
   return all;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "crisp/model/layers.h"
 #include "tests/tensor/fixtures.h"
 
 namespace crisp::tensor {
@@ -13,11 +14,11 @@ using testing::HasSubstr;
 
 struct TwoLayers : torch::nn::Module {
   TwoLayers() {
-    linear = register_module("linear", torch::nn::Linear(3, 2));
-    norm = register_module("norm", torch::nn::BatchNorm1d(2));
+    linear = register_module("linear", model::Linear(3, 2));
+    norm = register_module("norm", torch::nn::BatchNorm2d(2));
   }
-  torch::nn::Linear linear{nullptr};
-  torch::nn::BatchNorm1d norm{nullptr};
+  model::Linear linear{nullptr};
+  torch::nn::BatchNorm2d norm{nullptr};
 };
 
 StateDict numbers() {
