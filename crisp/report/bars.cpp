@@ -50,8 +50,16 @@ Html difference_bar(double difference, std::optional<metric::Interval> interval,
   Html range;
   if (interval) range = rect("range", at(interval->low), 3, std::max(0.4, at(interval->high) - at(interval->low)), 4);
   return strip("bar", 10,
-               {rect("track", 0, 4, 100, 2), rect("track", 49.8, 0, 0.4, 10), range,
+               {rect("track", 0, 4, 100, 2), rect("zero", 49.85, 0, 0.3, 10), range,
                 rect(kind, std::min(at(difference), 99.2), 0, 0.8, 10)});
+}
+
+Html change_bar(double change, double most) {
+  const double length = 50 * std::clamp(most > 0 ? std::abs(change) / most : 0, 0.0, 1.0);
+  return strip(
+      "bar", 10,
+      {rect("track", 0, 4, 100, 2), rect(change > 0 ? "plus" : "minus", change > 0 ? 50 : 50 - length, 2, length, 6),
+       rect("zero", 49.85, 0, 0.3, 10)});
 }
 
 }  // namespace crisp::report

@@ -67,12 +67,11 @@ Html changes_table(const char* what, const std::vector<Change>& changes) {
                   {tag("th", {}, {what}), tag("th", {}, {"A"}), tag("th", {}, {"B"}), tag("th", {}, {"B − A"}),
                    tag("th", {{"class", "wide optional"}}, {""})});
   for (const Change& one : changes) {
-    const metric::Interval exact{one.difference, one.difference};
     rows += tag("tr", {},
                 {tag("td", {{"class", "name"}}, {one.name}), tag("td", {}, {fmt::format("{:.1f}", one.a)}),
                  tag("td", {}, {fmt::format("{:.1f}", one.b)}),
                  tag("td", {{"class", one.difference > 0 ? "up" : "down"}}, {fmt::format("{:+.1f}", one.difference)}),
-                 tag("td", {{"class", "wide optional"}}, {difference_bar(one.difference, exact, most, true)})});
+                 tag("td", {{"class", "wide optional"}}, {change_bar(one.difference, most)})});
   }
   return card(tag("div", {{"class", "scroll"}}, {tag("table", {}, {rows})}));
 }

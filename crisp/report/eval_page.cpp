@@ -60,7 +60,7 @@ Html both_ways(const Metrics& metrics, const Metrics& left_out) {
     const auto cell = [&](const Metrics& of) {
       return tag("td", {},
                  {format_number(field, of.*field.value), " ",
-                  tag("span", {{"class", "muted"}}, {format_interval(field, interval_of(of, field))})});
+                  tag("span", {{"class", "muted optional"}}, {format_interval(field, interval_of(of, field))})});
     };
     rows += tag("tr", {}, {tag("td", {}, {text_of(field).title}), cell(metrics), cell(left_out)});
   }
@@ -87,7 +87,7 @@ Html class_table(const Metrics& metrics, const ClassNames& names) {
     const image::Colour& colour = image::voc_palette()[label];
     rows +=
         tag("tr", {},
-            {tag("td", {{"class", "name"}},
+            {tag("td", {{"class", "name keyed"}},
                  {tag("span", {{"class", "swatch"},
                                {"style", fmt::format("background:rgb({},{},{})", colour[0], colour[1], colour[2])}}),
                   names[label]}),

@@ -23,6 +23,9 @@ Html gauge(double value, std::optional<metric::Interval> interval, double low, d
 // out 0, by whether more is better.
 Html difference_bar(double difference, std::optional<metric::Interval> interval, double most, bool higher_is_better);
 
+// A change as a bar from 0, on the scale -most..most: green up, red down.
+Html change_bar(double change, double most);
+
 // Accuracy by confidence with the share of pixels below.
 Html reliability_plot(const std::vector<metric::ReliabilityPoint>& points);
 

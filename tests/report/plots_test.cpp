@@ -29,6 +29,8 @@ TEST(ReportPlots, DifferencesAreColouredOnlyWhenClear) {
   EXPECT_EQ(kind(2, 1, 3, false), -1);
   EXPECT_EQ(kind(-2, -3, -1, false), 1);
   EXPECT_EQ(kind(2, -1, 3, true), 0);
+  EXPECT_TRUE(has(change_bar(-5, 10).str(), "class=\"minus\" x=\"25\" y=\"2\" width=\"25\""));
+  EXPECT_TRUE(has(change_bar(10, 10).str(), "class=\"plus\" x=\"50\" y=\"2\" width=\"50\""));
 }
 
 TEST(ReportPlots, ConfusionShowsSharesOfEachRow) {
