@@ -9,7 +9,7 @@
 namespace crisp::report {
 namespace {
 
-constexpr double kLetter = 6.8;         // width of a letter at 11 px, generously
+constexpr double kLetter = 6.8;          // width of a letter at 11 px, generously
 constexpr double kSmallestShare = 5e-4;  // what would be invisible is not drawn
 constexpr size_t kLongestName = 18;
 
