@@ -26,7 +26,7 @@ torch::Tensor FileView::tensor(torch::ScalarType type, torch::IntArrayRef shape,
   if (type == torch::kBool) return torch::from_blob(start, shape, torch::kUInt8).ne(0);
   if (!aligned) {
     torch::Tensor copy = torch::empty(shape, type);
-    std::memcpy(copy.mutable_data_ptr(), start, copy.nbytes());
+    if (copy.nbytes() > 0) std::memcpy(copy.mutable_data_ptr(), start, copy.nbytes());
     return copy;
   }
   return torch::from_blob(start, shape, [file = file_](void*) {}, type);

@@ -10,7 +10,7 @@
 namespace crisp::tensor::pickle {
 namespace {
 
-constexpr size_t kMostValues = 20'000'000;
+constexpr size_t kMostValues = 8'000'000;
 constexpr size_t kLeastBudget = 64 << 20;
 
 // Runs one pickle: bytes in, values out. Opcodes are written as in Python's pickletools.

@@ -1,6 +1,5 @@
 #include "crisp/tensor/checkpoint.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,8 +14,8 @@ namespace crisp::tensor {
 namespace {
 
 using test::error_of;
+using test::mentions;
 using test::sample;
-using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kNames = {"wall", "sky", "a", "b", "c", "d", "e", "f", "g", "h", "tree"};
@@ -71,10 +70,10 @@ TEST(Checkpoint, AFileIsKnownByItsContentsWhenItsNameSaysNothing) {
 
 TEST(Checkpoint, BadFoldersAndFiles) {
   const TemporaryFolder folder;
-  EXPECT_THAT(error_of([&] { read_checkpoint(folder.path() / "absent.safetensors"); }), HasSubstr("No such file"));
-  EXPECT_THAT(error_of([&] { read_checkpoint(folder.path()); }), HasSubstr("no config.json"));
+  EXPECT_TRUE(mentions(error_of([&] { read_checkpoint(folder.path() / "absent.safetensors"); }), "No such file"));
+  EXPECT_TRUE(mentions(error_of([&] { read_checkpoint(folder.path()); }), "no config.json"));
   fs::copy_file(sample("hub/config.json"), folder.path() / "config.json");
-  EXPECT_THAT(error_of([&] { read_checkpoint(folder.path()); }), HasSubstr("neither model.safetensors"));
+  EXPECT_TRUE(mentions(error_of([&] { read_checkpoint(folder.path()); }), "neither model.safetensors"));
 }
 
 // A hub folder whose config.json is changed by `change`.
@@ -88,19 +87,19 @@ std::string folder_error(const std::function<void(nlohmann::json&)>& change) {
 }
 
 TEST(Checkpoint, ConfigsThatContradictTheTensorsOrThemselves) {
-  EXPECT_THAT(folder_error([](auto& c) { c["id2label"].erase("10"); }), HasSubstr("names 10 classes"));
-  EXPECT_THAT(folder_error([](auto& c) { c["id2label"]["x"] = "y"; }), HasSubstr("bad entry 'x'"));
-  EXPECT_THAT(folder_error([](auto& c) { c["id2label"]["99999999"] = "y"; }), HasSubstr("bad entry"));
-  EXPECT_THAT(folder_error([](auto& c) { c["id2label"] = 3; }), HasSubstr("id2label"));
-  EXPECT_THAT(folder_error([](auto& c) { c["depths"] = "3"; }), HasSubstr("'depths'"));
-  EXPECT_THAT(folder_error([](auto& c) { c["hidden_sizes"] = {1, 2, -3, 4}; }), HasSubstr("'hidden_sizes'"));
-  EXPECT_THAT(folder_error([](auto& c) {
-                c["hidden_sizes"] = {32, 64, 160, 256};
-                c["depths"] = {2, 2, 2, 2};
-              }),
-              HasSubstr("states the architecture mit_b0 but holds the tensors of custom"));
-  EXPECT_THAT(folder_error([](auto& c) { c["model_type"] = "bert"; }), HasSubstr("\"bert\""));
-  EXPECT_THAT(folder_error([](auto& c) { c = nlohmann::json::array(); }), HasSubstr("JSON object"));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) { c["id2label"].erase("10"); }), "names 10 classes"));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) { c["id2label"]["x"] = "y"; }), "bad entry 'x'"));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) { c["id2label"]["99999999"] = "y"; }), "bad entry"));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) { c["id2label"] = 3; }), "id2label"));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) { c["depths"] = "3"; }), "'depths'"));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) { c["hidden_sizes"] = {1, 2, -3, 4}; }), "'hidden_sizes'"));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) {
+                         c["hidden_sizes"] = {32, 64, 160, 256};
+                         c["depths"] = {2, 2, 2, 2};
+                       }),
+                       "states the architecture mit_b0 but holds the tensors of custom"));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) { c["model_type"] = "bert"; }), "\"bert\""));
+  EXPECT_TRUE(mentions(folder_error([](auto& c) { c = nlohmann::json::array(); }), "JSON object"));
 }
 
 TEST(Checkpoint, DamagedConfig) {
@@ -109,7 +108,7 @@ TEST(Checkpoint, DamagedConfig) {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("{\"a\":\xFF}"), "{\"a\":" + std::string(5'000'000, '[')}) {
     write_atomic(folder.path() / "config.json", text);
-    EXPECT_THAT(error_of([&] { read_checkpoint(folder.path()); }), HasSubstr("config.json: "));
+    EXPECT_TRUE(mentions(error_of([&] { read_checkpoint(folder.path()); }), "config.json: "));
   }
 }
 
@@ -132,7 +131,7 @@ TEST(Checkpoint, ShardedFolder) {
 
   index["weight_map"]["evil"] = "../../outside.safetensors";
   write_atomic(folder.path() / "model.safetensors.index.json", index.dump());
-  EXPECT_THAT(error_of([&] { read_checkpoint(folder.path()); }), HasSubstr("not a file name"));
+  EXPECT_TRUE(mentions(error_of([&] { read_checkpoint(folder.path()); }), "not a file name"));
 }
 
 class ModelFile : public testing::Test {
@@ -191,26 +190,26 @@ TEST_F(ModelFile, BadMetadataNamesTheField) {
     EXPECT_TRUE(message.starts_with(path_.string())) << message;
     return message;
   };
-  EXPECT_THAT(refusal("format_version", "2"), HasSubstr("newer version"));
-  EXPECT_THAT(refusal("format_version", "x"), HasSubstr("format_version"));
-  EXPECT_THAT(refusal("head", "other"), HasSubstr("'other' is unknown"));
-  EXPECT_THAT(refusal("width", "-1"), HasSubstr("width"));
-  EXPECT_THAT(refusal("width", "60000"), HasSubstr("states a head of width 60000 but holds one of width 6"));
-  EXPECT_THAT(refusal("layer_norm_eps", "nan"), HasSubstr("layer_norm_eps"));
-  EXPECT_THAT(refusal("classes", "[1]"), HasSubstr("classes"));
-  EXPECT_THAT(refusal("classes", "[\"one\"]"), HasSubstr("names 1 classes but its classifier has 11"));
-  EXPECT_THAT(refusal("options", "[]"), HasSubstr("options"));
-  EXPECT_THAT(refusal("options", "{"), HasSubstr("options"));
-  EXPECT_THAT(refusal("arch", "mit_b3"), HasSubstr("mit_b3"));
+  EXPECT_TRUE(mentions(refusal("format_version", "2"), "newer version"));
+  EXPECT_TRUE(mentions(refusal("format_version", "x"), "format_version"));
+  EXPECT_TRUE(mentions(refusal("head", "other"), "'other' is unknown"));
+  EXPECT_TRUE(mentions(refusal("width", "-1"), "width"));
+  EXPECT_TRUE(mentions(refusal("width", "60000"), "states a head of width 60000 but holds one of width 6"));
+  EXPECT_TRUE(mentions(refusal("layer_norm_eps", "nan"), "layer_norm_eps"));
+  EXPECT_TRUE(mentions(refusal("classes", "[1]"), "classes"));
+  EXPECT_TRUE(mentions(refusal("classes", "[\"one\"]"), "names 1 classes but its classifier has 11"));
+  EXPECT_TRUE(mentions(refusal("options", "[]"), "options"));
+  EXPECT_TRUE(mentions(refusal("options", "{"), "options"));
+  EXPECT_TRUE(mentions(refusal("arch", "mit_b3"), "mit_b3"));
   Metadata bad = good;
   bad.erase("width");
   write_safetensors(path_, tensors_, bad);
-  EXPECT_THAT(error_of([&] { read_checkpoint(path_); }), HasSubstr("lacks 'width'"));
+  EXPECT_TRUE(mentions(error_of([&] { read_checkpoint(path_); }), "lacks 'width'"));
 }
 
 TEST_F(ModelFile, ClassNamesMustBeText) {
   meta_.classes[0] = "\xFF\xFE";
-  EXPECT_THAT(error_of([&] { write_model_file(path_, tensors_, meta_); }), HasSubstr("class names"));
+  EXPECT_TRUE(mentions(error_of([&] { write_model_file(path_, tensors_, meta_); }), "class names"));
   EXPECT_FALSE(fs::exists(path_));
 }
 

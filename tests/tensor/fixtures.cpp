@@ -1,7 +1,5 @@
 #include "tests/tensor/fixtures.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <fstream>
 
@@ -67,6 +65,11 @@ std::string error_of(const std::function<void()>& work) {
   }
   ADD_FAILURE() << "an Error was expected";
   return "";
+}
+
+testing::AssertionResult mentions(const std::string& message, const std::string& part) {
+  if (message.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "'" << message << "' does not mention '" << part << "'";
 }
 
 double weighted_sum(const torch::Tensor& tensor) {

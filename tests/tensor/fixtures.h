@@ -1,8 +1,11 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "crisp/base/files.h"
 #include "crisp/tensor/state_dict.h"
@@ -18,6 +21,9 @@ const nlohmann::json& expected();
 // The message of the Error that `work` throws; a failed test and "" when it throws none. Anything else that
 // escapes fails the test by itself.
 std::string error_of(const std::function<void()>& work);
+
+// Whether a message has this part; shows the message when not.
+testing::AssertionResult mentions(const std::string& message, const std::string& part);
 
 // Sum over i of (i + 1) * x_i in f64, as the generator computes it: sees elements in a wrong order.
 double weighted_sum(const torch::Tensor& tensor);

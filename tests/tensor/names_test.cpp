@@ -1,6 +1,5 @@
 #include "crisp/tensor/names.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <regex>

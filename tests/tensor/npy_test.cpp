@@ -1,6 +1,5 @@
 #include "crisp/tensor/npy.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,8 +15,8 @@ namespace {
 
 using test::error_of;
 using test::expected;
+using test::mentions;
 using test::sample;
-using testing::HasSubstr;
 using namespace std::string_literals;
 
 // A dict's value under an integer key.
@@ -44,7 +43,7 @@ TEST(Npy, WritesWhatNumpyWrites) {
     EXPECT_EQ(read_text(path), read_text(sample(name + ".npy"s))) << name;
   }
   write_npy(path, torch::arange(5, torch::kFloat32));
-  EXPECT_THAT(read_text(path), HasSubstr("'shape': (5,), }"));
+  EXPECT_TRUE(mentions(read_text(path), "'shape': (5,), }"));
   EXPECT_TRUE(torch::equal(read_npy(path), torch::arange(5, torch::kFloat32)));
 }
 
@@ -57,7 +56,7 @@ TEST(Npy, WritesStridedAndBfloat16) {
   write_npy(path, torch::full({2}, 1.5, torch::kBFloat16));
   EXPECT_EQ(read_npy(path).scalar_type(), torch::kFloat32);
   EXPECT_EQ(read_npy(path).sum().item<float>(), 3.0f);
-  EXPECT_THAT(error_of([&] { write_npy(path, torch::zeros({1}, torch::kComplexFloat)); }), HasSubstr("cannot hold"));
+  EXPECT_TRUE(mentions(error_of([&] { write_npy(path, torch::zeros({1}, torch::kComplexFloat)); }), "cannot hold"));
 }
 
 TEST(Npy, ReadsPickledDictsOfEveryProtocol) {
@@ -116,27 +115,27 @@ TEST(Npy, RefusesBadHeaders) {
     return message;
   };
   const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
-  EXPECT_THAT(refusal(good, 23), HasSubstr("needs 24 bytes and has 23"));
-  EXPECT_THAT(refusal(good, 25), HasSubstr("has 25"));
-  EXPECT_THAT(refusal(good + "x"), HasSubstr("corrupt"));
-  EXPECT_THAT(refusal(""), HasSubstr("corrupt"));
-  EXPECT_THAT(refusal("{'descr': '<f4', 'shape': (2, 3)}"), HasSubstr("corrupt"));
-  EXPECT_THAT(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3)}"), HasSubstr("corrupt"));
-  EXPECT_THAT(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"),
-              HasSubstr("corrupt"));
-  EXPECT_THAT(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", 0),
-              HasSubstr("impossible"));
-  EXPECT_THAT(refusal("{'descr': '<U7', 'fortran_order': False, 'shape': (1,)}"), HasSubstr("'<U7'"));
-  EXPECT_THAT(refusal("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}"), HasSubstr("records"));
-  EXPECT_THAT(refusal("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}"), HasSubstr("Python objects"));
+  EXPECT_TRUE(mentions(refusal(good, 23), "needs 24 bytes and has 23"));
+  EXPECT_TRUE(mentions(refusal(good, 25), "has 25"));
+  EXPECT_TRUE(mentions(refusal(good + "x"), "corrupt"));
+  EXPECT_TRUE(mentions(refusal(""), "corrupt"));
+  EXPECT_TRUE(mentions(refusal("{'descr': '<f4', 'shape': (2, 3)}"), "corrupt"));
+  EXPECT_TRUE(mentions(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3)}"), "corrupt"));
+  EXPECT_TRUE(
+      mentions(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"), "corrupt"));
+  EXPECT_TRUE(mentions(refusal("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", 0),
+                       "impossible"));
+  EXPECT_TRUE(mentions(refusal("{'descr': '<U7', 'fortran_order': False, 'shape': (1,)}"), "'<U7'"));
+  EXPECT_TRUE(mentions(refusal("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}"), "records"));
+  EXPECT_TRUE(mentions(refusal("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}"), "Python objects"));
   write_atomic(path, "");
-  EXPECT_THAT(error_of([&] { read_npy(path); }), HasSubstr("is empty"));
+  EXPECT_TRUE(mentions(error_of([&] { read_npy(path); }), "is empty"));
   write_atomic(path, "not numpy at all");
-  EXPECT_THAT(error_of([&] { read_npy(path); }), HasSubstr("not a .npy file"));
+  EXPECT_TRUE(mentions(error_of([&] { read_npy(path); }), "not a .npy file"));
   write_atomic(path, "\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{}"s);
-  EXPECT_THAT(error_of([&] { read_npy(path); }), HasSubstr("truncated"));
+  EXPECT_TRUE(mentions(error_of([&] { read_npy(path); }), "truncated"));
   write_atomic(path, "\x93NUMPY\x09\x00\x00\x00\x00\x00"s);
-  EXPECT_THAT(error_of([&] { read_npy(path); }), HasSubstr("version 9"));
+  EXPECT_TRUE(mentions(error_of([&] { read_npy(path); }), "version 9"));
 }
 
 TEST(Npy, DamagedFilesGiveErrorsOnly) {

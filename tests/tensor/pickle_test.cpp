@@ -1,6 +1,5 @@
 #include "crisp/tensor/pickle.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "crisp/base/error.h"
@@ -10,7 +9,7 @@ namespace crisp::tensor::pickle {
 namespace {
 
 using test::error_of;
-using testing::HasSubstr;
+using test::mentions;
 using namespace std::string_literals;
 
 Document parse_text(const std::string& bytes, const StorageLoader& load = {}) {
@@ -54,27 +53,27 @@ TEST(Pickle, CodeIsNamedAndNeverCalled) {
 }
 
 TEST(Pickle, DamagedProgramsAreRefused) {
-  EXPECT_THAT(refusal(""), HasSubstr("ends too early"));
-  EXPECT_THAT(refusal("\x80\x02"), HasSubstr("ends too early"));
-  EXPECT_THAT(refusal("\x80\x02."), HasSubstr("takes more than it made"));
-  EXPECT_THAT(refusal("\x80\x02h\x05."), HasSubstr("recalls what it never stored"));
-  EXPECT_THAT(refusal("\x80\x02X\xff\xff\xff\xff."), HasSubstr("ends too early"));
-  EXPECT_THAT(refusal("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff."), HasSubstr("ends too early"));
-  EXPECT_THAT(refusal("\x80\x02t."), HasSubstr("mark"));
-  EXPECT_THAT(refusal("\x80\x02(."), HasSubstr("takes more"));
-  EXPECT_THAT(refusal("\x80\x02}(K\x01u."), HasSubstr("no value"));
-  EXPECT_THAT(refusal("\x80\x02K\x01K\x01"s + "a."), HasSubstr("added to an integer"));
-  EXPECT_THAT(refusal("\x80\x02K\x01K\x01K\x01s."), HasSubstr("set in an integer"));
-  EXPECT_THAT(refusal("\x80\x02K\x01K\x01R."), HasSubstr("arguments"));
-  EXPECT_THAT(refusal("\x80\x09N."), HasSubstr("protocol 9"));
-  EXPECT_THAT(refusal("I1\n."), HasSubstr("opcode 'I'"));
-  EXPECT_THAT(refusal("\x80\x02\xff."), HasSubstr("opcode 0xff"));
+  EXPECT_TRUE(mentions(refusal(""), "ends too early"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02"), "ends too early"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02."), "takes more than it made"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02h\x05."), "recalls what it never stored"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02X\xff\xff\xff\xff."), "ends too early"));
+  EXPECT_TRUE(mentions(refusal("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff."), "ends too early"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02t."), "mark"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02(."), "takes more"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02}(K\x01u."), "no value"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02K\x01K\x01"s + "a."), "added to an integer"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02K\x01K\x01K\x01s."), "set in an integer"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02K\x01K\x01R."), "arguments"));
+  EXPECT_TRUE(mentions(refusal("\x80\x09N."), "protocol 9"));
+  EXPECT_TRUE(mentions(refusal("I1\n."), "opcode 'I'"));
+  EXPECT_TRUE(mentions(refusal("\x80\x02\xff."), "opcode 0xff"));
 }
 
 TEST(Pickle, DepthAndCyclesDoNoHarm) {
-  // Ten million tuples, one inside the other: nothing here recurses, not even taking it apart.
-  EXPECT_NE(parse_text("\x80\x02)"s + std::string(10'000'000, '\x85') + ".").root().items(), nullptr);
-  EXPECT_THAT(refusal("\x80\x02)"s + std::string(30'000'000, '\x85') + "."), HasSubstr("too many values"));
+  // Three million tuples, one inside the other: nothing here recurses, not even taking it apart.
+  EXPECT_NE(parse_text("\x80\x02)"s + std::string(3'000'000, '\x85') + ".").root().items(), nullptr);
+  EXPECT_TRUE(mentions(refusal("\x80\x02)"s + std::string(9'000'000, '\x85') + "."), "too many values"));
   // A list that holds itself.
   const Document circle = parse_text("\x80\x02]q\x00h\x00"s + "a.");
   EXPECT_EQ((*circle.root().items())[0], &circle.root());
@@ -85,7 +84,7 @@ TEST(Pickle, ASmallPickleCannotUnfoldToMuchMemory) {
   std::string bomb = "\x80\x02"s + "c_codecs\nencode\nq\x01X\x00\x00\x10\x00"s + std::string(1 << 20, 'a') +
                      "X\x06\x00\x00\x00latin1\x86q\x02"s;
   for (int i = 0; i < 1000; ++i) bomb += "h\x01h\x02R0"s;
-  EXPECT_THAT(refusal(bomb + "."), HasSubstr("far more data"));
+  EXPECT_TRUE(mentions(refusal(bomb + "."), "far more data"));
 }
 
 std::string integer(int64_t value) {
@@ -120,18 +119,18 @@ TEST(Pickle, TensorsAreViewsOfTheirStorage) {
 
 TEST(Pickle, TensorsBeyondTheirStorageAreRefused) {
   const int64_t huge = int64_t{1} << 62;
-  EXPECT_THAT(refusal(tensor_pickle(1, {6}, {1}), six_numbers), HasSubstr("beyond its storage"));
-  EXPECT_THAT(refusal(tensor_pickle(6, {}, {}), six_numbers), HasSubstr("beyond its storage"));
-  EXPECT_THAT(refusal(tensor_pickle(0, {2}, {6}), six_numbers), HasSubstr("beyond its storage"));
-  EXPECT_THAT(refusal(tensor_pickle(0, {5}, {huge}), six_numbers), HasSubstr("beyond its storage"));
-  EXPECT_THAT(refusal(tensor_pickle(huge, {2, 2}, {huge, huge}), six_numbers), HasSubstr("beyond its storage"));
-  EXPECT_THAT(refusal(tensor_pickle(0, {huge}, {0}), six_numbers), HasSubstr("does not fit"));
-  EXPECT_THAT(refusal(tensor_pickle(0, {huge, 8}, {0, 0}), six_numbers), HasSubstr("does not fit"));
-  EXPECT_THAT(refusal(tensor_pickle(-1, {2}, {1}), six_numbers), HasSubstr("does not fit"));
-  EXPECT_THAT(refusal(tensor_pickle(0, {2, 2}, {1}), six_numbers), HasSubstr("does not fit"));
-  EXPECT_THAT(refusal(tensor_pickle(0, {-2}, {1}), six_numbers), HasSubstr("bad tensor size"));
-  EXPECT_THAT(refusal(tensor_pickle(0, {2}, {-1}), six_numbers), HasSubstr("bad tensor stride"));
-  EXPECT_THAT(refusal(tensor_pickle(0, std::vector<int64_t>(100, 1), {}), six_numbers), HasSubstr("bad tensor size"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(1, {6}, {1}), six_numbers), "beyond its storage"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(6, {}, {}), six_numbers), "beyond its storage"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(0, {2}, {6}), six_numbers), "beyond its storage"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(0, {5}, {huge}), six_numbers), "beyond its storage"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(huge, {2, 2}, {huge, huge}), six_numbers), "beyond its storage"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(0, {huge}, {0}), six_numbers), "does not fit"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(0, {huge, 8}, {0, 0}), six_numbers), "does not fit"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(-1, {2}, {1}), six_numbers), "does not fit"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(0, {2, 2}, {1}), six_numbers), "does not fit"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(0, {-2}, {1}), six_numbers), "bad tensor size"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(0, {2}, {-1}), six_numbers), "bad tensor stride"));
+  EXPECT_TRUE(mentions(refusal(tensor_pickle(0, std::vector<int64_t>(100, 1), {}), six_numbers), "bad tensor size"));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "crisp/tensor/pth.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "crisp/base/error.h"
@@ -12,9 +11,8 @@ namespace {
 
 using test::error_of;
 using test::expected;
+using test::mentions;
 using test::sample;
-using testing::AllOf;
-using testing::HasSubstr;
 
 TEST(Pth, ReadsWhatTorchReads) {
   test::expect_tensors(read_pth(sample("views.pth")), expected()["views"]);
@@ -35,7 +33,7 @@ TEST(Pth, CodeInsideIsNotExecuted) {
   const StateDict state = read_pth(sample("hostile.pth"));
   EXPECT_EQ(state.size(), 1u);
   EXPECT_EQ(state.at("w").sum().item<float>(), 2.0f);
-  EXPECT_THAT(error_of([] { read_pth(sample("hostile_alone.pth")); }), HasSubstr("posix.system (not executed)"));
+  EXPECT_TRUE(mentions(error_of([] { read_pth(sample("hostile_alone.pth")); }), "posix.system (not executed)"));
   EXPECT_FALSE(std::filesystem::exists("pickle_was_executed"));
 }
 
@@ -48,15 +46,15 @@ TEST(Pth, KnownByItsStart) {
 TEST(Pth, RefusesOtherFiles) {
   const TemporaryFolder folder;
   const Path path = folder.path() / "x.pth";
-  EXPECT_THAT(error_of([&] { read_pth(path); }), HasSubstr("No such file"));
+  EXPECT_TRUE(mentions(error_of([&] { read_pth(path); }), "No such file"));
   write_atomic(path, "");
-  EXPECT_THAT(error_of([&] { read_pth(path); }), AllOf(HasSubstr("x.pth"), HasSubstr("is empty")));
+  EXPECT_TRUE(mentions(error_of([&] { read_pth(path); }), "x.pth: the file is empty"));
   write_atomic(path, "hello world, this is no weight file");
-  EXPECT_THAT(error_of([&] { read_pth(path); }), HasSubstr("not a file of torch.save"));
+  EXPECT_TRUE(mentions(error_of([&] { read_pth(path); }), "not a file of torch.save"));
   write_atomic(path, "PK\x03\x04");
-  EXPECT_THAT(error_of([&] { read_pth(path); }), HasSubstr("corrupt zip"));
-  EXPECT_THAT(error_of([] { read_pth(sample("compressed.pth")); }), HasSubstr("compressed"));
-  EXPECT_THAT(error_of([] { read_pth(sample("types.safetensors")); }), HasSubstr("not a file of torch.save"));
+  EXPECT_TRUE(mentions(error_of([&] { read_pth(path); }), "corrupt zip"));
+  EXPECT_TRUE(mentions(error_of([] { read_pth(sample("compressed.pth")); }), "compressed"));
+  EXPECT_TRUE(mentions(error_of([] { read_pth(sample("types.safetensors")); }), "not a file of torch.save"));
 }
 
 TEST(Pth, TruncatedFilesAreRefused) {

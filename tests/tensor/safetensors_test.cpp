@@ -1,6 +1,5 @@
 #include "crisp/tensor/safetensors.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,8 +13,8 @@ namespace {
 
 using test::error_of;
 using test::expected;
+using test::mentions;
 using test::sample;
-using testing::HasSubstr;
 
 class Safetensors : public testing::Test {
  protected:
@@ -111,37 +110,37 @@ TEST_F(Safetensors, BooleansOtherThanOneCountAsTrue) {
 
 TEST_F(Safetensors, RefusesFilesThatAreNotSafetensors) {
   const Path path = folder_.path() / "x.safetensors";
-  EXPECT_THAT(error_of([&] { read_safetensors(path); }), HasSubstr("No such file"));
-  EXPECT_THAT(error_of([&] { read_safetensors(folder_.path()); }), HasSubstr("is a folder"));
+  EXPECT_TRUE(mentions(error_of([&] { read_safetensors(path); }), "No such file"));
+  EXPECT_TRUE(mentions(error_of([&] { read_safetensors(folder_.path()); }), "is a folder"));
   write_atomic(path, "");
-  EXPECT_THAT(error_of([&] { read_safetensors(path); }), HasSubstr("is empty"));
+  EXPECT_TRUE(mentions(error_of([&] { read_safetensors(path); }), "is empty"));
   write_atomic(path, "abc");
-  EXPECT_THAT(error_of([&] { read_safetensors(path); }), HasSubstr("too short"));
+  EXPECT_TRUE(mentions(error_of([&] { read_safetensors(path); }), "too short"));
   write_atomic(path, "<!DOCTYPE html><html>not found</html>");
-  EXPECT_THAT(error_of([&] { read_safetensors(path); }), HasSubstr("not a safetensors file"));
+  EXPECT_TRUE(mentions(error_of([&] { read_safetensors(path); }), "not a safetensors file"));
 }
 
 TEST_F(Safetensors, RefusesHostileLengths) {
-  EXPECT_THAT(refusal("{}", 0, ~uint64_t{0}), HasSubstr("claims 18446744073709551615 bytes"));
-  EXPECT_THAT(refusal("{}", 0, 3), HasSubstr("claims 3 bytes"));
-  EXPECT_THAT(refusal("{}", 0, 0), HasSubstr("does not begin"));
+  EXPECT_TRUE(mentions(refusal("{}", 0, ~uint64_t{0}), "claims 18446744073709551615 bytes"));
+  EXPECT_TRUE(mentions(refusal("{}", 0, 3), "claims 3 bytes"));
+  EXPECT_TRUE(mentions(refusal("{}", 0, 0), "does not begin"));
 }
 
 TEST_F(Safetensors, RefusesBadJson) {
-  EXPECT_THAT(refusal("{\"a\":", 0), HasSubstr("not valid JSON"));
-  EXPECT_THAT(refusal("{} x", 0), HasSubstr("not valid JSON"));
-  EXPECT_THAT(refusal("{\"a\":1}", 0), HasSubstr("unexpected a number"));
-  EXPECT_THAT(refusal("{\"a\":null}", 0), HasSubstr("unexpected null"));
-  EXPECT_THAT(refusal("{\"a\xFF\":{}}", 0), HasSubstr("not valid JSON"));
-  EXPECT_THAT(refusal(R"({"__metadata__":{"a":1}})", 0), HasSubstr("unexpected a number"));
-  EXPECT_THAT(refusal(R"({"__metadata__":{"a":{"b":"c"}}})", 0), HasSubstr("unexpected an object"));
+  EXPECT_TRUE(mentions(refusal("{\"a\":", 0), "not valid JSON"));
+  EXPECT_TRUE(mentions(refusal("{} x", 0), "not valid JSON"));
+  EXPECT_TRUE(mentions(refusal("{\"a\":1}", 0), "unexpected a number"));
+  EXPECT_TRUE(mentions(refusal("{\"a\":null}", 0), "unexpected null"));
+  EXPECT_TRUE(mentions(refusal("{\"a\xFF\":{}}", 0), "not valid JSON"));
+  EXPECT_TRUE(mentions(refusal(R"({"__metadata__":{"a":1}})", 0), "unexpected a number"));
+  EXPECT_TRUE(mentions(refusal(R"({"__metadata__":{"a":{"b":"c"}}})", 0), "unexpected an object"));
 }
 
 TEST_F(Safetensors, DeepNestingCostsNeitherStackNorMemory) {
   std::string deep = "{\"a\":";
   deep.append(20'000'000, '[');
-  EXPECT_THAT(refusal(deep, 0), HasSubstr("unexpected a list"));
-  EXPECT_THAT(refusal(R"({"a":{"dtype":"F32","shape":)" + std::string(1'000'000, '['), 0), HasSubstr("unexpected"));
+  EXPECT_TRUE(mentions(refusal(deep, 0), "unexpected a list"));
+  EXPECT_TRUE(mentions(refusal(R"({"a":{"dtype":"F32","shape":)" + std::string(1'000'000, '['), 0), "unexpected"));
 }
 
 TEST_F(Safetensors, RefusesBadEntries) {
@@ -149,40 +148,40 @@ TEST_F(Safetensors, RefusesBadEntries) {
     return fmt::format(R"({{"w":{{"dtype":"{}","shape":{},"data_offsets":{}}}}})", type, shape, offsets);
   };
   EXPECT_NO_THROW(read_safetensors(make(entry("F32", "[2]", "[0,8]"), 8)));
-  EXPECT_THAT(refusal(entry("F31", "[2]", "[0,8]"), 8), HasSubstr("unknown dtype 'F31'"));
-  EXPECT_THAT(refusal(entry("F32", "[2]", "[0,8]"), 7), HasSubstr("truncated"));
-  EXPECT_THAT(refusal(entry("F32", "[2]", "[0,8]"), 9), HasSubstr("1 bytes at the end"));
-  EXPECT_THAT(refusal(entry("F32", "[3]", "[0,8]"), 8), HasSubstr("needs 12 bytes and has 8"));
-  EXPECT_THAT(refusal(entry("F32", "[2]", "[8,0]"), 8), HasSubstr("8 to 0"));
-  EXPECT_THAT(refusal(entry("F32", "[2]", "[4,12]"), 12), HasSubstr("gap"));
-  EXPECT_THAT(refusal(entry("F32", "[2]", "[0]"), 8), HasSubstr("lacks"));
-  EXPECT_THAT(refusal(entry("F32", "[2]", "[0,8,8]"), 8), HasSubstr("too long a list"));
-  EXPECT_THAT(refusal(entry("F32", "[-2]", "[0,8]"), 8), HasSubstr("negative"));
-  EXPECT_THAT(refusal(entry("F32", "[2.0]", "[0,8]"), 8), HasSubstr("fraction"));
-  EXPECT_THAT(refusal(entry("F32", "[\"2\"]", "[0,8]"), 8), HasSubstr("unexpected text"));
-  EXPECT_THAT(refusal(R"({"w":{"dtype":"F32","shape":[2]}})", 8), HasSubstr("lacks"));
-  EXPECT_THAT(refusal(R"({"w":{"dtype":"F32","shape":[2],"extra":[0,8]}})", 8), HasSubstr("unknown key"));
+  EXPECT_TRUE(mentions(refusal(entry("F31", "[2]", "[0,8]"), 8), "unknown dtype 'F31'"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[2]", "[0,8]"), 7), "truncated"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[2]", "[0,8]"), 9), "1 bytes at the end"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[3]", "[0,8]"), 8), "needs 12 bytes and has 8"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[2]", "[8,0]"), 8), "8 to 0"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[2]", "[4,12]"), 12), "gap"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[2]", "[0]"), 8), "lacks"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[2]", "[0,8,8]"), 8), "too long a list"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[-2]", "[0,8]"), 8), "negative"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[2.0]", "[0,8]"), 8), "fraction"));
+  EXPECT_TRUE(mentions(refusal(entry("F32", "[\"2\"]", "[0,8]"), 8), "unexpected text"));
+  EXPECT_TRUE(mentions(refusal(R"({"w":{"dtype":"F32","shape":[2]}})", 8), "lacks"));
+  EXPECT_TRUE(mentions(refusal(R"({"w":{"dtype":"F32","shape":[2],"extra":[0,8]}})", 8), "unknown key"));
 }
 
 TEST_F(Safetensors, RefusesShapesThatOverflow) {
   const auto entry = [](const std::string& shape) {
     return R"({"w":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":[0,0]}})";
   };
-  EXPECT_THAT(refusal(entry("[4611686018427387904,4]"), 0), HasSubstr("impossible shape"));  // 2^64 elements wrap to 0
-  EXPECT_THAT(refusal(entry("[4294967296,4294967296]"), 0), HasSubstr("impossible shape"));
-  EXPECT_THAT(refusal(entry("[0,4611686018427387904,8]"), 0), HasSubstr("impossible shape"));
-  EXPECT_THAT(refusal(entry("[18446744073709551615]"), 0), HasSubstr("too large"));
-  EXPECT_THAT(refusal(entry("[1" + std::string(100, '0') + "]"), 0), HasSubstr("too large"));
+  EXPECT_TRUE(mentions(refusal(entry("[4611686018427387904,4]"), 0), "impossible shape"));  // 2^64 elements wrap to 0
+  EXPECT_TRUE(mentions(refusal(entry("[4294967296,4294967296]"), 0), "impossible shape"));
+  EXPECT_TRUE(mentions(refusal(entry("[0,4611686018427387904,8]"), 0), "impossible shape"));
+  EXPECT_TRUE(mentions(refusal(entry("[18446744073709551615]"), 0), "too large"));
+  EXPECT_TRUE(mentions(refusal(entry("[1" + std::string(100, '0') + "]"), 0), "too large"));
   std::string many = "[1";
   for (int i = 0; i < 100; ++i) many += ",1";
-  EXPECT_THAT(refusal(entry(many + "]"), 0), HasSubstr("too long a list"));
+  EXPECT_TRUE(mentions(refusal(entry(many + "]"), 0), "too long a list"));
 }
 
 TEST_F(Safetensors, RefusesOverlapsAndDuplicates) {
   const std::string a = R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
   const std::string b = R"("b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]})";
-  EXPECT_THAT(refusal("{" + a + "," + b + "}", 12), HasSubstr("'b' overlaps"));
-  EXPECT_THAT(refusal("{" + a + "," + a + "}", 8), HasSubstr("'a' is there twice"));
+  EXPECT_TRUE(mentions(refusal("{" + a + "," + b + "}", 12), "'b' overlaps"));
+  EXPECT_TRUE(mentions(refusal("{" + a + "," + a + "}", 8), "'a' is there twice"));
 }
 
 TEST_F(Safetensors, EveryTruncationIsRefused) {
@@ -203,9 +202,9 @@ TEST_F(Safetensors, DamagedFilesGiveErrorsOnly) {
 
 TEST_F(Safetensors, WriteErrorsNameTheFileAndLeaveNothing) {
   const Path nowhere = folder_.path() / "absent" / "t.safetensors";
-  EXPECT_THAT(error_of([&] { write_safetensors(nowhere, {}); }), HasSubstr(nowhere.string()));
+  EXPECT_TRUE(mentions(error_of([&] { write_safetensors(nowhere, {}); }), nowhere.string()));
   const Path path = folder_.path() / "t.safetensors";
-  EXPECT_THAT(error_of([&] { write_safetensors(path, {{"x", torch::ones(1)}}, {{"k", "\xFF"}}); }), HasSubstr("JSON"));
+  EXPECT_TRUE(mentions(error_of([&] { write_safetensors(path, {{"x", torch::ones(1)}}, {{"k", "\xFF"}}); }), "JSON"));
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 

@@ -1,6 +1,5 @@
 #include "crisp/tensor/state_dict.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "crisp/model/layers.h"
@@ -10,7 +9,7 @@ namespace crisp::tensor {
 namespace {
 
 using test::error_of;
-using testing::HasSubstr;
+using test::mentions;
 
 struct TwoLayers : torch::nn::Module {
   TwoLayers() {
@@ -68,8 +67,8 @@ TEST(LoadInto, ShortensLongLists) {
   StateDict state = numbers();
   for (int i = 0; i < 500; ++i) state["extra" + std::to_string(i)] = torch::zeros(1);
   const std::string message = error_of([&] { load_into(module, state, "f"); });
-  EXPECT_THAT(message, HasSubstr("500 unexpected"));
-  EXPECT_THAT(message, HasSubstr("and 492 more"));
+  EXPECT_TRUE(mentions(message, "500 unexpected"));
+  EXPECT_TRUE(mentions(message, "and 492 more"));
   EXPECT_LT(message.size(), 300u);
 }
 

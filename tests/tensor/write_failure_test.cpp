@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -14,7 +13,7 @@ namespace crisp::tensor {
 namespace {
 
 using test::error_of;
-using testing::HasSubstr;
+using test::mentions;
 
 // Files cannot grow beyond `bytes` while this lives: writing fails as on a full disk.
 class FileSizeLimit {
@@ -50,9 +49,9 @@ TEST(FullDisk, LeavesTheOldFileAndNothingElse) {
     messages[1] = error_of([&] { write_npy(array, large); });
     messages[2] = error_of([&] { write_model_file(weights, {{"x", large}}, {.arch = "mit_b0"}); });
   }
-  EXPECT_THAT(messages[0], HasSubstr(weights.string() + ": cannot write: "));
-  EXPECT_THAT(messages[1], HasSubstr(array.string() + ": cannot write: "));
-  EXPECT_THAT(messages[2], HasSubstr(weights.string() + ": cannot write: "));
+  EXPECT_TRUE(mentions(messages[0], weights.string() + ": cannot write: "));
+  EXPECT_TRUE(mentions(messages[1], array.string() + ": cannot write: "));
+  EXPECT_TRUE(mentions(messages[2], weights.string() + ": cannot write: "));
   EXPECT_EQ(read_safetensors(weights).tensors.at("x").sum().item<float>(), 4.0f);
   EXPECT_EQ(read_npy(array).sum().item<float>(), 4.0f);
   EXPECT_EQ(list_files(folder.path(), {}).size(), 2u);
