@@ -76,7 +76,8 @@ with tempfile.TemporaryDirectory() as folder:
         "encoder_hub5": sorted(SegformerModel(config).state_dict()),
         "classifier_hub5": sorted(SegformerForImageClassification(config).state_dict()),
     }
-# The same numbers under the authors' names: written out here by hand from their code, checked by loading.
+# The same numbers under the authors' names. The names are written out here by hand, as their code has them: no
+# package that makes them is at hand, so this sample shows our reading of that code and not the code itself.
 original = collections.OrderedDict()
 for name, t in hub.items():
     n = name.replace("segformer.encoder.", "backbone.")
