@@ -33,6 +33,10 @@ add_library(crisp_torch INTERFACE)
 # Searched after the system's headers: the wheel carries an fmt of another version, without its library.
 target_compile_options(crisp_torch INTERFACE
   "SHELL:-idirafter ${torch_dir}/include" "SHELL:-idirafter ${torch_dir}/include/torch/csrc/api/include")
+# at::parallel_for is an OpenMP loop in a header: without this it compiles, and runs on one core. At run time the
+# wheel's own libgomp is found first, so there is one pool of threads.
+target_compile_options(crisp_torch INTERFACE -fopenmp)
+target_link_options(crisp_torch INTERFACE -fopenmp)
 target_link_directories(crisp_torch INTERFACE "${torch_dir}/lib")
 target_link_libraries(crisp_torch INTERFACE "${torch_dir}/lib/libtorch_cpu.so" "${torch_dir}/lib/libc10.so")
 if(CRISP_CUDA)

@@ -1,5 +1,10 @@
 // Fused kernels against the plain versions made of torch's operators.
 #include "crisp/ops/upsample_labels.h"
+
+#include <mutex>
+#include <set>
+#include <thread>
+
 #include "crisp/ops/weighted_upsample.h"
 #include "tests/support/tensors.h"
 
@@ -58,6 +63,19 @@ TEST(WeightedUpsample, TakesPlainMemoryAndGivesGradients) {
   maps[1].requires_grad_(true);
   ops::weighted_upsample(maps, weights).sum().backward();
   EXPECT_GT(maps[1].grad().abs().sum().item<float>(), 0);
+}
+
+TEST(Threads, OurLoopsUseThem) {
+  const int before = torch::get_num_threads();
+  torch::set_num_threads(2);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  at::parallel_for(0, 64, 1, [&](int64_t, int64_t) {
+    const std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  });
+  torch::set_num_threads(before);
+  EXPECT_EQ(threads.size(), 2u) << "compiled without -fopenmp, at::parallel_for runs on one core";
 }
 
 TEST(UpsampleLabels, MatchesTheReference) {
