@@ -19,7 +19,8 @@ int run_bench(const Arguments& arguments) {
   line.app.add_option("--head", head, "segformer or crispformer");
   line.app.add_option("--ablation", options.ablation, "a row A0 .. A6 instead of --head");
   line.app.add_option("--width", options.width, "channels of the head; 0 takes the default of the arch");
-  line.app.add_option("--classes", options.classes, "number of classes, the background counted")->check(CLI::Range(2, 255));
+  line.app.add_option("--classes", options.classes, "number of classes, the background counted")
+      ->check(CLI::Range(2, 255));
   line.app.add_option("--size", options.size, "side of the square image in pixels")->check(CLI::Range(1, 16384));
   line.app.add_option("--batch", options.batch, "images at once")->check(CLI::Range(1, 1024));
   line.app.add_option("--dtype", dtype, "f32, bf16 or fp16");
@@ -36,9 +37,11 @@ int run_bench(const Arguments& arguments) {
   const flow::BenchReport report = flow::bench(options);
 
   const auto figures = [](const flow::Timing& t) {
-    return nlohmann::ordered_json{
-        {"median_ms", t.median_ms}, {"p10_ms", t.p10_ms}, {"p90_ms", t.p90_ms}, {"images_per_s", t.images_per_s},
-        {"iterations", t.iterations}};
+    return nlohmann::ordered_json{{"median_ms", t.median_ms},
+                                  {"p10_ms", t.p10_ms},
+                                  {"p90_ms", t.p90_ms},
+                                  {"images_per_s", t.images_per_s},
+                                  {"iterations", t.iterations}};
   };
   if (json) {
     nlohmann::ordered_json out = {{"arch", options.arch},
@@ -56,8 +59,9 @@ int run_bench(const Arguments& arguments) {
     fmt::print("{}\n", out.dump(2));
     return 0;
   }
-  fmt::print("{} {} at {}x{}, batch {}, {}, {}, {} threads\n", options.arch, options.ablation, options.size, options.size,
-             options.batch, tensor::dtype_name(options.dtype), tensor::device_name(options.device), line.threads);
+  fmt::print("{} {} at {}x{}, batch {}, {}, {}, {} threads\n", options.arch, options.ablation, options.size,
+             options.size, options.batch, tensor::dtype_name(options.dtype), tensor::device_name(options.device),
+             line.threads);
   const auto row = [](const char* name, const flow::Timing& t) {
     fmt::print("  {:<22} {:>9.2f} ms  {:>9.1f} images/s   (10%-90%: {:.2f}-{:.2f} ms, {} passes)\n", name, t.median_ms,
                t.images_per_s, t.p10_ms, t.p90_ms, t.iterations);

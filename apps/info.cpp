@@ -48,9 +48,9 @@ int print_cost(const CostOptions& options, bool json) {
   config.encoder = model::encoder_config(options.arch);
   config.classes = read_classes(options.classes);
   const int64_t width = options.width > 0 ? options.width : model::default_width(options.arch);
-  const std::string row = !options.ablation.empty()                                              ? options.ablation
+  const std::string row = !options.ablation.empty()                                        ? options.ablation
                           : model::parse_head(options.head) == model::HeadKind::kSegformer ? "A0"
-                                                                                                 : "A6";
+                                                                                           : "A6";
   config.head = model::ablation_row(row, width, static_cast<int64_t>(config.classes.size()));
   model::Segmenter network(config);
   std::vector<model::PartCost> parts = model::cost_of(network, options.size, options.size);
@@ -60,18 +60,25 @@ int print_cost(const CostOptions& options, bool json) {
   const auto giga = [](int64_t macs) { return static_cast<double>(macs) / 1e9; };
   if (json) {
     const auto facts = [&](const model::PartCost& p) {
-      return Json{{"name", p.name}, {"parameters", p.parameters}, {"gmac", giga(p.macs)},
-                  {"executed_gmac", giga(p.executed)}};
+      return Json{
+          {"name", p.name}, {"parameters", p.parameters}, {"gmac", giga(p.macs)}, {"executed_gmac", giga(p.executed)}};
     };
     Json list = Json::array();
     for (const model::PartCost& p : parts) list.push_back(facts(p));
-    const Json out = {{"arch", options.arch},   {"row", row},
+    const Json out = {{"arch", options.arch},
+                      {"row", row},
                       {"head", model::name_of(config.head.kind)},
-                      {"width", width},         {"classes", config.classes.size()},
-                      {"size", options.size},   {"parts", list},
-                      {"encoder", facts(encoder)}, {"decoder", facts(head)},
-                      {"total", facts(total)},  {"parameters", total.parameters},
-                      {"gmac", giga(total.macs)}, {"file_bytes_f32", bytes}, {"file_bytes_fp16", bytes / 2}};
+                      {"width", width},
+                      {"classes", config.classes.size()},
+                      {"size", options.size},
+                      {"parts", list},
+                      {"encoder", facts(encoder)},
+                      {"decoder", facts(head)},
+                      {"total", facts(total)},
+                      {"parameters", total.parameters},
+                      {"gmac", giga(total.macs)},
+                      {"file_bytes_f32", bytes},
+                      {"file_bytes_fp16", bytes / 2}};
     fmt::print("{}\n", out.dump(2));
     return 0;
   }
@@ -86,10 +93,11 @@ int print_cost(const CostOptions& options, bool json) {
   print(encoder);
   print(head);
   print(total);
-  fmt::print("\nGMAC counts the layers as written, as papers do; executed is what our inference computes, with linear\n"
-             "layers merged before upsampling and the boundary head left out.\n"
-             "File: {} in f32, {} in fp16.\n",
-             format_bytes(bytes), format_bytes(bytes / 2));
+  fmt::print(
+      "\nGMAC counts the layers as written, as papers do; executed is what our inference computes, with linear\n"
+      "layers merged before upsampling and the boundary head left out.\n"
+      "File: {} in f32, {} in fp16.\n",
+      format_bytes(bytes), format_bytes(bytes / 2));
   return 0;
 }
 
@@ -99,19 +107,28 @@ int print_file(const std::string& path, bool tensors, bool json) {
   if (json) {
     Json list = Json::array();
     for (const auto& [name, value] : checkpoint.tensors) {
-      list.push_back({{"name", name}, {"dtype", tensor::dtype_name(value.scalar_type())}, {"shape", value.sizes().vec()}});
+      list.push_back(
+          {{"name", name}, {"dtype", tensor::dtype_name(value.scalar_type())}, {"shape", value.sizes().vec()}});
     }
-    const Json out = {{"file", checkpoint.file.string()}, {"description", checkpoint.description},
-                      {"names", tensor::style_name(checkpoint.style)}, {"arch", checkpoint.arch},
-                      {"head", checkpoint.head}, {"width", checkpoint.width}, {"class_count", checkpoint.class_count},
-                      {"classes", checkpoint.classes}, {"layer_norm_eps", checkpoint.layer_norm_eps},
-                      {"elements", elements}, {"metadata", checkpoint.metadata}, {"tensors", list}};
+    const Json out = {{"file", checkpoint.file.string()},
+                      {"description", checkpoint.description},
+                      {"names", tensor::style_name(checkpoint.style)},
+                      {"arch", checkpoint.arch},
+                      {"head", checkpoint.head},
+                      {"width", checkpoint.width},
+                      {"class_count", checkpoint.class_count},
+                      {"classes", checkpoint.classes},
+                      {"layer_norm_eps", checkpoint.layer_norm_eps},
+                      {"elements", elements},
+                      {"metadata", checkpoint.metadata},
+                      {"tensors", list}};
     fmt::print("{}\n", out.dump(2));
     return 0;
   }
   fmt::print("{}\n{}\n\n", checkpoint.file.string(), checkpoint.description);
   fmt::print("{:<12} {}\n{:<12} {}\n", "names", tensor::style_name(checkpoint.style), "arch", checkpoint.arch);
-  fmt::print("{:<12} {}\n", "head", checkpoint.head == "none" ? "none: an encoder, to start a training from" : checkpoint.head);
+  fmt::print("{:<12} {}\n", "head",
+             checkpoint.head == "none" ? "none: an encoder, to start a training from" : checkpoint.head);
   if (checkpoint.width > 0) fmt::print("{:<12} {}\n", "width", checkpoint.width);
   if (checkpoint.class_count > 0) {
     fmt::print("{:<12} {}{}\n", "classes", checkpoint.class_count,

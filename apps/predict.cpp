@@ -57,7 +57,7 @@ Json to_json(const flow::PredictReport& report, const ClassNames& classes) {
                       {"ms", r.network_ms}});
   }
   for (const flow::SkippedImage& s : report.skipped) skipped.push_back({{"file", s.file}, {"reason", s.reason}});
-  return {{"version", version()}, {"commit", commit()},   {"classes", classes},
+  return {{"version", version()}, {"commit", commit()}, {"classes", classes},
           {"images", images},     {"skipped", skipped}, {"seconds", report.seconds}};
 }
 

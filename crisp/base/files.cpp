@@ -144,8 +144,8 @@ std::vector<Path> list_files(const Path& folder, const std::vector<std::string>&
       continue;
     }
     const std::string extension = lower_extension(path);
-    const bool wanted = extensions.empty() ||
-                        std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+    const bool wanted =
+        extensions.empty() || std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
     if (wanted && entry->is_regular_file(code)) found.push_back(path);
   }
   std::sort(found.begin(), found.end());

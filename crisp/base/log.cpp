@@ -10,7 +10,8 @@ namespace {
 
 spdlog::logger& logger() {
   static const auto instance = [] {
-    auto made = std::make_shared<spdlog::logger>("crispformer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    auto made =
+        std::make_shared<spdlog::logger>("crispformer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
     made->set_pattern("%^%v%$");
     return made;
   }();

@@ -67,8 +67,7 @@ void Progress::draw(bool last) {
                                ? fmt::format("ETA {}", format_duration(static_cast<double>(total_ - done_) / rate))
                                : "ETA ?";
   const std::string tail = note_.empty() ? "" : "  " + note_;
-  const std::string text =
-      fmt::format("{}/{} {}  {:.1f}/s  {}{}", done_, total_, unit_, rate, when, tail);
+  const std::string text = fmt::format("{}/{} {}  {:.1f}/s  {}{}", done_, total_, unit_, rate, when, tail);
   if (!is_terminal()) {
     fmt::print(stderr, "{}: {}\n", label_, text);
     return;

@@ -86,7 +86,8 @@ void scale_and_crop(Example& example, const AugmentOptions& options, Rng& rng) {
 void mirror(Example& example) {
   for (int y = 0; y < example.image.height; ++y) {
     uint8_t* row = example.image.row(y);
-    for (int a = 0, b = example.image.width - 1; a < b; ++a, --b) std::swap_ranges(row + 3 * a, row + 3 * a + 3, row + 3 * b);
+    for (int a = 0, b = example.image.width - 1; a < b; ++a, --b)
+      std::swap_ranges(row + 3 * a, row + 3 * a + 3, row + 3 * b);
   }
   for (Mask* mask : {&example.labels, &example.uncertainty, &example.padding}) {
     if (mask->labels.empty()) continue;

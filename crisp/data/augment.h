@@ -20,16 +20,16 @@ struct Example {
 
 // Random changes of an example, each with its own switch. Sizes are in pixels, probabilities 0..1.
 struct AugmentOptions {
-  int crop = 512;           // side of the square that comes out; 0 keeps the photo's own size
-  double scale_low = 0.5;   // the photo is scaled by a random factor, equally likely in its logarithm
+  int crop = 512;          // side of the square that comes out; 0 keeps the photo's own size
+  double scale_low = 0.5;  // the photo is scaled by a random factor, equally likely in its logarithm
   double scale_high = 2.0;
-  int short_side_low = 0;   // when set: the scaled short side lies between these two instead
+  int short_side_low = 0;  // when set: the scaled short side lies between these two instead
   int short_side_high = 0;
   double flip = 0.5;
-  double jitter = 0.8;      // probability of changing colours at all
+  double jitter = 0.8;                                                    // probability of changing colours at all
   double brightness = 0.3, contrast = 0.3, saturation = 0.3, hue = 0.05;  // most change of each
   double blur = 0.1;
-  double blur_high = 2.0;   // deviation in pixels, from 0.1
+  double blur_high = 2.0;  // deviation in pixels, from 0.1
   double grey = 0.05;
 };
 

@@ -16,7 +16,8 @@ constexpr uint64_t kOrderStream = 0x6F72646572;  // keeps the orders' seeds apar
 std::vector<size_t> shuffled(size_t count, Rng rng) {
   std::vector<size_t> order(count);
   std::iota(order.begin(), order.end(), size_t{0});
-  for (size_t i = count; i > 1; --i) std::swap(order[i - 1], order[static_cast<size_t>(rng.below(static_cast<int64_t>(i)))]);
+  for (size_t i = count; i > 1; --i)
+    std::swap(order[i - 1], order[static_cast<size_t>(rng.below(static_cast<int64_t>(i)))]);
   return order;
 }
 
@@ -42,8 +43,9 @@ void Loader::drain() {
 
 size_t Loader::sample_at(int64_t epoch, int64_t place) {
   if (order_epoch_ != epoch) {
-    order_ = options_.shuffle ? shuffled(count_, Rng(derive_seed(options_.seed, kOrderStream), static_cast<uint64_t>(epoch)))
-                              : shuffled(0, Rng(0));
+    order_ = options_.shuffle
+                 ? shuffled(count_, Rng(derive_seed(options_.seed, kOrderStream), static_cast<uint64_t>(epoch)))
+                 : shuffled(0, Rng(0));
     order_epoch_ = epoch;
   }
   const size_t at = static_cast<size_t>(place) % count_;

@@ -49,8 +49,12 @@ Timing time(const std::function<void()>& pass, const BenchOptions& options) {
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   std::sort(times.begin(), times.end());
-  const auto at = [&](double share) { return times[static_cast<size_t>(share * static_cast<double>(times.size() - 1))]; };
-  return {.median_ms = at(0.5), .p10_ms = at(0.1), .p90_ms = at(0.9),
+  const auto at = [&](double share) {
+    return times[static_cast<size_t>(share * static_cast<double>(times.size() - 1))];
+  };
+  return {.median_ms = at(0.5),
+          .p10_ms = at(0.1),
+          .p90_ms = at(0.9),
           .images_per_s = 1000.0 * static_cast<double>(options.batch) / at(0.5),
           .iterations = static_cast<int64_t>(times.size())};
 }

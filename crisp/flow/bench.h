@@ -9,8 +9,8 @@ namespace crisp::flow {
 
 struct BenchOptions {
   std::string arch = "mit_b0";
-  std::string ablation;   // row of the component table: which parts the network has
-  int64_t width = 0;      // 0: the arch's default
+  std::string ablation;  // row of the component table: which parts the network has
+  int64_t width = 0;     // 0: the arch's default
   int64_t classes = 21;
   int64_t size = 512;
   int64_t batch = 1;
@@ -28,8 +28,8 @@ struct Timing {
 };
 
 struct BenchReport {
-  Timing network;     // tensor in, logits out
-  Timing end_to_end;  // JPEG bytes in, mask out
+  Timing network;             // tensor in, logits out
+  Timing end_to_end;          // JPEG bytes in, mask out
   double peak_memory_mb = 0;  // of the process, or of the device
   int64_t parameters = 0;
 };

@@ -99,7 +99,8 @@ Decoded decode(const InputImage& input, size_t index, const image::DecodeLimits&
 
 }  // namespace
 
-PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>& images, const PredictOptions& options) {
+PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>& images,
+                      const PredictOptions& options) {
   make_folder(options.out);
   const auto start = Clock::now();
   const Writer writer(options, predictor.config().classes);
@@ -125,8 +126,8 @@ PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>
     std::vector<infer::Result> results = predictor.run(batch);
     const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     for (size_t i = 0; i < group.size(); ++i) {
-      auto job = std::make_shared<Job>(Job{group[i].index, std::move(batch[i]), std::move(results[i]),
-                                           ms / static_cast<double>(group.size())});
+      auto job = std::make_shared<Job>(
+          Job{group[i].index, std::move(batch[i]), std::move(results[i]), ms / static_cast<double>(group.size())});
       writing.push_back(pool.submit([&, job] { return writer.write(images[job->index], *job); }));
     }
     group.clear();
@@ -145,8 +146,8 @@ PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>
       progress.advance();
       continue;
     }
-    const bool same_size = group.empty() || (group[0].image.width == item.image.width &&
-                                             group[0].image.height == item.image.height);
+    const bool same_size =
+        group.empty() || (group[0].image.width == item.image.width && group[0].image.height == item.image.height);
     if (!same_size) flush();
     group.push_back(std::move(item));
     if (static_cast<int64_t>(group.size()) == options.batch) flush();

@@ -38,6 +38,7 @@ struct PredictReport {
 // Segments every image and writes OUT/mask/NAME.png, OUT/overlay/NAME.png, ... as asked. Decoding, the
 // network and encoding overlap; a handful of images is in memory at any time, however many there are. An image
 // that cannot be read is skipped and reported; an output that cannot be written is an Error.
-PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>& images, const PredictOptions& options);
+PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>& images,
+                      const PredictOptions& options);
 
 }  // namespace crisp::flow

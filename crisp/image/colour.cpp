@@ -68,11 +68,12 @@ ColourMatrix saturation(float factor) {
 ColourMatrix hue(float turn) {
   const float angle = 2 * std::numbers::pi_v<float> * turn;
   const float c = std::cos(angle), s = std::sin(angle);
-  const ColourMatrix to_yiq{{{{0.299f, 0.587f, 0.114f}, {0.596f, -0.274f, -0.322f}, {0.211f, -0.523f, 0.312f}}}, {0, 0, 0}};
+  const ColourMatrix to_yiq{{{{0.299f, 0.587f, 0.114f}, {0.596f, -0.274f, -0.322f}, {0.211f, -0.523f, 0.312f}}},
+                            {0, 0, 0}};
   const ColourMatrix turned{{{{1, 0, 0}, {0, c, -s}, {0, s, c}}}, {0, 0, 0}};
   // The inverse of to_yiq to six digits, so that no turn changes nothing.
-  const ColourMatrix to_rgb{
-      {{{1, 0.955701f, 0.619858f}, {1, -0.271582f, -0.646874f}, {1, -1.108177f, 1.705065f}}}, {0, 0, 0}};
+  const ColourMatrix to_rgb{{{{1, 0.955701f, 0.619858f}, {1, -0.271582f, -0.646874f}, {1, -1.108177f, 1.705065f}}},
+                            {0, 0, 0}};
   return to_rgb.after(turned.after(to_yiq));
 }
 

@@ -10,6 +10,8 @@ void write_grey_png(const Path& path, const Mask& map) { write_atomic(path, enco
 
 void write_rgb_png(const Path& path, const Image& image) { write_atomic(path, encode_rgb_png(image), Durable::kNo); }
 
-void write_jpeg(const Path& path, const Image& image, int quality) { write_atomic(path, encode_jpeg(image, quality), Durable::kNo); }
+void write_jpeg(const Path& path, const Image& image, int quality) {
+  write_atomic(path, encode_jpeg(image, quality), Durable::kNo);
+}
 
 }  // namespace crisp::image

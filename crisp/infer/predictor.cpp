@@ -47,7 +47,8 @@ void check(const InferOptions& options) {
 torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device device, torch::ScalarType dtype) {
   std::vector<torch::Tensor> pixels;
   for (const image::Image& image : images) {
-    pixels.push_back(torch::from_blob(const_cast<uint8_t*>(image.rgb.data()), {image.height, image.width, 3}, torch::kUInt8));
+    pixels.push_back(
+        torch::from_blob(const_cast<uint8_t*>(image.rgb.data()), {image.height, image.width, 3}, torch::kUInt8));
   }
   const auto f32 = torch::TensorOptions(device).dtype(torch::kFloat);
   const torch::Tensor deviation = torch::tensor(at::ArrayRef<float>(kDeviation)).to(f32) * 255;
@@ -79,7 +80,7 @@ model::Prediction Predictor::forward(const torch::Tensor& images) {
     parts.push_back(run_tiled([&](const torch::Tensor& tile) { return network_->forward(tile, how); },
                               images.narrow(0, i, 1), options_.tiling));
   }
-  const auto joined = [&](torch::Tensor model::Prediction::*field) {
+  const auto joined = [&](torch::Tensor model::Prediction::* field) {
     std::vector<torch::Tensor> maps;
     for (const auto& part : parts) {
       if ((part.*field).defined()) maps.push_back(part.*field);

@@ -12,7 +12,7 @@ struct InferOptions {
   std::vector<double> scales{1.0};  // the mean of probabilities is taken where there are several
   bool flip = false;                // each scale also mirrored
   TileOptions tiling;
-  bool boundary = false;            // evaluate the boundary head
+  bool boundary = false;  // evaluate the boundary head
 };
 
 // Throws UsageError for scales that make no sense.
@@ -21,12 +21,12 @@ void check(const InferOptions& options);
 // What the network says about one image; tensors on the CPU, f32.
 struct Result {
   image::Mask labels;
-  torch::Tensor logits;       // Z* [K, ceil(H/4), ceil(W/4)]; undefined with several scales or flips
+  torch::Tensor logits;         // Z* [K, ceil(H/4), ceil(W/4)]; undefined with several scales or flips
   torch::Tensor probabilities;  // mean over scales and flips [K, H, W]; undefined for a single pass
-  torch::Tensor uncertainty;  // U, 0..1, per-image normalised    [h, w] or [H, W]
-  torch::Tensor boundary;     // probability of an edge           [h, w] or [H, W]; undefined unless asked for
+  torch::Tensor uncertainty;    // U, 0..1, per-image normalised    [h, w] or [H, W]
+  torch::Tensor boundary;       // probability of an edge           [h, w] or [H, W]; undefined unless asked for
   double mean_uncertainty = 0;
-  double mean_entropy = 0;    // entropy over log K: 0..1, comparable between images
+  double mean_entropy = 0;  // entropy over log K: 0..1, comparable between images
 };
 
 // Images to masks: single pass, multi-scale + flip, tiles. Owns nothing but the network.

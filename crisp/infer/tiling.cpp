@@ -31,7 +31,8 @@ std::pair<int64_t, int64_t> shared_cells(const std::vector<Span>& spans, size_t 
 
 void check(const TileOptions& options) {
   if (options.tile == 0) return;
-  if (options.tile < kSmallestTile) throw UsageError("--tile {}: a tile has at least {} pixels", options.tile, kSmallestTile);
+  if (options.tile < kSmallestTile)
+    throw UsageError("--tile {}: a tile has at least {} pixels", options.tile, kSmallestTile);
   if (options.overlap < 0 || options.overlap >= options.tile) {
     throw UsageError("--overlap {} must be smaller than --tile {}", options.overlap, options.tile);
   }
@@ -55,13 +56,14 @@ model::Prediction run_tiled(const std::function<model::Prediction(const torch::T
 
   model::Prediction sum;
   const std::vector<torch::Tensor model::Prediction::*> fields = {
-      &model::Prediction::logits,   &model::Prediction::refined,       &model::Prediction::variance, &model::Prediction::uncertainty,
-      &model::Prediction::boundary, &model::Prediction::scale_weights, &model::Prediction::gate};
+      &model::Prediction::logits,      &model::Prediction::refined,  &model::Prediction::variance,
+      &model::Prediction::uncertainty, &model::Prediction::boundary, &model::Prediction::scale_weights,
+      &model::Prediction::gate};
   torch::Tensor total;
   for (size_t r = 0; r < rows.size(); ++r) {
     for (size_t c = 0; c < columns.size(); ++c) {
-      const model::Prediction part = network(
-          image.narrow(2, rows[r].start, rows[r].length).narrow(3, columns[c].start, columns[c].length));
+      const model::Prediction part =
+          network(image.narrow(2, rows[r].start, rows[r].length).narrow(3, columns[c].start, columns[c].length));
       const int64_t h = grid_cells(rows[r].length), w = grid_cells(columns[c].length);
       const int64_t y = rows[r].start / kGrid, x = columns[c].start / kGrid;
       const auto [above, below] = shared_cells(rows, r);

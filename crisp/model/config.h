@@ -16,8 +16,8 @@ struct EncoderConfig {
   std::array<int64_t, 4> reductions{8, 4, 2, 1};
   std::array<int64_t, 4> strides{4, 2, 2, 2};  // the CAM classifier sets the last to 1
   int64_t mlp_ratio = 4;
-  double drop_path = 0.1;          // stochastic depth of the last block, rising linearly from 0
-  double layer_norm_eps = 1e-5;    // 1e-6 for checkpoints of the original code
+  double drop_path = 0.1;        // stochastic depth of the last block, rising linearly from 0
+  double layer_norm_eps = 1e-5;  // 1e-6 for checkpoints of the original code
 };
 
 // "mit_b0" .. "mit_b5"; an unknown name is an error that lists these.

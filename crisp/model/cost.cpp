@@ -25,9 +25,9 @@ int64_t stage_macs(const EncoderConfig& config, size_t i, const Grid& grid) {
   const int64_t tokens = grid.size(), dim = config.dims[i], r = config.reductions[i];
   const int64_t reduced = (grid.height / r) * (grid.width / r);
   const int64_t in = i == 0 ? 3 : config.dims[i - 1], kernel = i == 0 ? 7 : 3, hidden = config.mlp_ratio * dim;
-  const int64_t attention = 2 * tokens * dim * dim            // q, proj
-                            + reduced * dim * 2 * dim         // k, v
-                            + 2 * tokens * reduced * dim      // q k^T, p v
+  const int64_t attention = 2 * tokens * dim * dim        // q, proj
+                            + reduced * dim * 2 * dim     // k, v
+                            + 2 * tokens * reduced * dim  // q k^T, p v
                             + (r > 1 ? reduced * r * r * dim * dim : 0);
   const int64_t ffn = 2 * tokens * dim * hidden + tokens * hidden * 9;
   return tokens * kernel * kernel * in * dim + config.depths[i] * (attention + ffn);
@@ -44,8 +44,8 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
   for (size_t i = 0; i < 4; ++i) {
     const int64_t s = encoder.strides[i];
     grids[i] = grid = {(grid.height + s - 1) / s, (grid.width + s - 1) / s};
-    parts.push_back(part(fmt::format("encoder stage {}", i + 1),
-                         parameters_of(*network->encoder->stages[i]), stage_macs(encoder, i, grid)));
+    parts.push_back(part(fmt::format("encoder stage {}", i + 1), parameters_of(*network->encoder->stages[i]),
+                         stage_macs(encoder, i, grid)));
   }
   const int64_t pixels = grids[0].size(), e = head.width, k = head.classes;
   int64_t projection = 0;

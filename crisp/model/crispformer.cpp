@@ -101,7 +101,8 @@ Prediction CrispformerHeadImpl::forward(const Features& features, const ForwardO
     if (config.uncertainty == UncertaintyInput::kEntropy) return relative_entropy(logits);
     return torch::zeros({logits.size(0), 1, logits.size(2), logits.size(3)}, logits.options().dtype(torch::kFloat));
   };
-  result.logits = !modulate || config.uncertainty == UncertaintyInput::kEntropy ? classifier->forward(result.fused) : torch::Tensor();
+  result.logits = !modulate || config.uncertainty == UncertaintyInput::kEntropy ? classifier->forward(result.fused)
+                                                                                : torch::Tensor();
   if (modulate) {
     const torch::Tensor like = result.logits.defined() ? result.logits : result.scale_weights;
     result.scale_weights = torch::softmax(modulated(plain_scores, uncertainty_of(like)), 1);

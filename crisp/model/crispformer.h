@@ -25,8 +25,8 @@ struct CrispformerHeadImpl : HeadImpl, Drawn {
   const HeadConfig config;
   torch::nn::ModuleList project;
   torch::nn::ModuleList score{nullptr};  // DMF
-  ConvNorm concat{nullptr};      // fusion by concatenation
-  torch::Tensor modulation;      // a_i of U-DMF: [4], or [1] when literal
+  ConvNorm concat{nullptr};              // fusion by concatenation
+  torch::Tensor modulation;              // a_i of U-DMF: [4], or [1] when literal
   VarianceHead variance{nullptr};
   Conv classifier{nullptr};
   Refiner refine{nullptr};

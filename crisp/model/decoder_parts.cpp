@@ -14,9 +14,7 @@ Conv conv1x1(int64_t in, int64_t out) { return Conv(ConvShape{.in = in, .out = o
 SmallHeadImpl::SmallHeadImpl(int64_t in, int64_t hidden, int64_t outputs)
     : ConvNormImpl(in, hidden, 3), out(register_module("out", conv1x1(hidden, outputs))) {}
 
-torch::Tensor SmallHeadImpl::forward(const torch::Tensor& x) {
-  return out->forward(ConvNormImpl::forward(x).relu_());
-}
+torch::Tensor SmallHeadImpl::forward(const torch::Tensor& x) { return out->forward(ConvNormImpl::forward(x).relu_()); }
 
 VarianceHeadImpl::VarianceHeadImpl(int64_t width, int64_t hidden, int64_t classes)
     : SmallHeadImpl(width, hidden, classes) {}
@@ -48,8 +46,8 @@ torch::Tensor RefinerImpl::forward(const torch::Tensor& fused, const torch::Tens
   const int64_t width = f.size(1);
 
   // cat(F, U) and cat(F, P, U) are never made for the wide F where a sum of two products does the same.
-  gate_out = torch::sigmoid(pointwise(f, gate->weight.narrow(1, 0, width), gate->bias) +
-                            u * gate->weight.narrow(1, width, 1));
+  gate_out =
+      torch::sigmoid(pointwise(f, gate->weight.narrow(1, 0, width), gate->bias) + u * gate->weight.narrow(1, width, 1));
   torch::Tensor hidden;
   if (can_fold(f)) {
     const auto [weight, bias] = folded();

@@ -69,7 +69,8 @@ SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
 Segmenter load_segmenter(const Path& file_or_folder) {
   const tensor::Checkpoint checkpoint = tensor::read_checkpoint(inside_run(file_or_folder));
   Segmenter network(config_of(checkpoint));
-  tensor::load_into(*network, checkpoint.tensors, checkpoint.file.string(), {.may_be_missing = {}, .may_be_extra = {"classifier."}});
+  tensor::load_into(*network, checkpoint.tensors, checkpoint.file.string(),
+                    {.may_be_missing = {}, .may_be_extra = {"classifier."}});
   network->eval();
   return network;
 }

@@ -4,7 +4,8 @@
 
 namespace crisp::model {
 PatchEmbedImpl::PatchEmbedImpl(int64_t in, int64_t out, int64_t kernel, int64_t stride, double eps)
-    : proj(register_module("proj", Conv(ConvShape{.in = in, .out = out, .kernel = kernel, .stride = stride, .padding = kernel / 2}))),
+    : proj(register_module(
+          "proj", Conv(ConvShape{.in = in, .out = out, .kernel = kernel, .stride = stride, .padding = kernel / 2}))),
       norm(register_module("norm", layer_norm(out, eps))) {}
 
 torch::Tensor PatchEmbedImpl::forward(const torch::Tensor& map, int64_t& height, int64_t& width) {
@@ -42,7 +43,8 @@ torch::Tensor AttentionImpl::forward(const torch::Tensor& tokens, int64_t height
 MixFfnImpl::MixFfnImpl(int64_t dim, int64_t hidden)
     : fc1(register_module("fc1", Linear(dim, hidden))),
       fc2(register_module("fc2", Linear(hidden, dim))),
-      dwconv(register_module("dwconv", Conv(ConvShape{.in = hidden, .out = hidden, .kernel = 3, .padding = 1, .groups = hidden}))) {}
+      dwconv(register_module(
+          "dwconv", Conv(ConvShape{.in = hidden, .out = hidden, .kernel = 3, .padding = 1, .groups = hidden}))) {}
 
 torch::Tensor MixFfnImpl::forward(const torch::Tensor& tokens, int64_t height, int64_t width) {
   const torch::Tensor hidden = tokens_to_map(fc1->forward(tokens), height, width);
@@ -71,8 +73,8 @@ torch::Tensor BlockImpl::forward(torch::Tensor tokens, int64_t height, int64_t w
 
 StageImpl::StageImpl(const EncoderConfig& config, size_t index, double first_drop, double drop_step) {
   const int64_t in = index == 0 ? 3 : config.dims[index - 1], dim = config.dims[index];
-  embed = register_module(
-      "embed", PatchEmbed(in, dim, index == 0 ? 7 : 3, config.strides[index], config.layer_norm_eps));
+  embed =
+      register_module("embed", PatchEmbed(in, dim, index == 0 ? 7 : 3, config.strides[index], config.layer_norm_eps));
   blocks = register_module("blocks", torch::nn::ModuleList());
   for (int64_t i = 0; i < config.depths[index]; ++i) {
     blocks->push_back(Block(dim, config.heads[index], config.reductions[index], config.mlp_ratio,

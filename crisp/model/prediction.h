@@ -19,10 +19,10 @@ struct Prediction {
 
 // What changes from call to call of one network.
 struct ForwardOptions {
-  bool modulate = true;        // U-DMF, once training has switched it on
-  bool detach_refiner = false; // no gradient through the refiner's inputs (start of training)
-  bool boundary = false;       // evaluate the boundary head (always in training mode)
-  bool sample_dropout = false; // dropout in evaluation mode too (MC-dropout)
+  bool modulate = true;         // U-DMF, once training has switched it on
+  bool detach_refiner = false;  // no gradient through the refiner's inputs (start of training)
+  bool boundary = false;        // evaluate the boundary head (always in training mode)
+  bool sample_dropout = false;  // dropout in evaluation mode too (MC-dropout)
 };
 
 }  // namespace crisp::model

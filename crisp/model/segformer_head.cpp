@@ -24,7 +24,8 @@ SegformerHeadImpl::SegformerHeadImpl(const EncoderConfig& encoder, const HeadCon
 Prediction SegformerHeadImpl::forward(const Features& features, const ForwardOptions& options) {
   const int64_t width = fuse->weight.size(0);
   const bool fold = !is_training() && !torch::GradMode::is_enabled();
-  const torch::Tensor scale = fold ? norm->weight * torch::rsqrt(norm->running_var + norm->options.eps()) : torch::Tensor();
+  const torch::Tensor scale =
+      fold ? norm->weight * torch::rsqrt(norm->running_var + norm->options.eps()) : torch::Tensor();
 
   std::array<torch::Tensor, 4> weights, maps;
   torch::Tensor bias;

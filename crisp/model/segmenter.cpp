@@ -25,13 +25,14 @@ SegmenterImpl::SegmenterImpl(const SegmenterConfig& config_) : config(config_) {
 
 Prediction SegmenterImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
   const int64_t height = images.size(2), width = images.size(3);
-  const int64_t bottom = std::max<int64_t>(0, kSmallestSide - height), right = std::max<int64_t>(0, kSmallestSide - width);
+  const int64_t bottom = std::max<int64_t>(0, kSmallestSide - height),
+                right = std::max<int64_t>(0, kSmallestSide - width);
   if (bottom == 0 && right == 0) return head->forward(encoder->forward(images), options);
 
   const torch::Tensor padded = torch::replication_pad2d(images, {0, right, 0, bottom});
   Prediction p = head->forward(encoder->forward(padded), options);
-  for (torch::Tensor* map : {&p.logits, &p.refined, &p.variance, &p.uncertainty, &p.boundary, &p.scale_weights,
-                             &p.gate, &p.fused}) {
+  for (torch::Tensor* map :
+       {&p.logits, &p.refined, &p.variance, &p.uncertainty, &p.boundary, &p.scale_weights, &p.gate, &p.fused}) {
     *map = crop(*map, (height + 3) / 4, (width + 3) / 4);
   }
   return p;

@@ -15,7 +15,8 @@ struct SegmenterConfig {
   ClassNames classes;
 };
 
-// Encoder and head. The constructor only allocates: use make_segmenter() or load_segmenter(). Normalised images in, a Prediction at 1/4 resolution (rounded up) out.
+// Encoder and head. The constructor only allocates: use make_segmenter() or load_segmenter(). Normalised images in, a
+// Prediction at 1/4 resolution (rounded up) out.
 struct SegmenterImpl : torch::nn::Module {
   explicit SegmenterImpl(const SegmenterConfig& config);
 

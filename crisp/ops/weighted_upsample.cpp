@@ -26,9 +26,8 @@ torch::Tensor weighted_upsample_reference(at::ArrayRef<torch::Tensor> maps, cons
   const auto size = maps[0].sizes().slice(2);
   torch::Tensor sum;
   for (size_t i = 0; i < maps.size(); ++i) {
-    torch::Tensor map = maps[i].sizes().slice(2) == size
-                            ? maps[i]
-                            : torch::upsample_bilinear2d(maps[i], size, /*align_corners=*/false);
+    torch::Tensor map =
+        maps[i].sizes().slice(2) == size ? maps[i] : torch::upsample_bilinear2d(maps[i], size, /*align_corners=*/false);
     if (weights.defined()) map = map * weights.narrow(1, static_cast<int64_t>(i), 1).to(map.scalar_type());
     sum = sum.defined() ? sum + map : map;
   }
@@ -48,8 +47,12 @@ torch::Tensor weighted_upsample(at::ArrayRef<torch::Tensor> maps, const torch::T
   }
   const torch::Tensor w = weights.defined() ? weights.to(torch::kFloat).contiguous() : torch::Tensor();
   const torch::Tensor out = torch::empty(maps[0].sizes(), maps[0].options(), torch::MemoryFormat::ChannelsLast);
-  const UpsampleProblem problem{raw.data(), static_cast<int>(raw.size()),
-                                w.defined() ? w.const_data_ptr<float>() : nullptr, out.size(0), out.size(1), relu};
+  const UpsampleProblem problem{raw.data(),
+                                static_cast<int>(raw.size()),
+                                w.defined() ? w.const_data_ptr<float>() : nullptr,
+                                out.size(0),
+                                out.size(1),
+                                relu};
 #ifdef CRISP_CUDA
   if (out.is_cuda()) {
     const auto type = out.scalar_type() == torch::kHalf       ? UpsampleType::kHalf

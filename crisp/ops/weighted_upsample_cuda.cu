@@ -100,9 +100,12 @@ void launch(const UpsampleProblem& problem, void* out, cudaStream_t stream) {
 void weighted_upsample_cuda(const UpsampleProblem& problem, UpsampleType type, void* out, void* stream) {
   const auto queue = static_cast<cudaStream_t>(stream);
   switch (type) {
-    case UpsampleType::kFloat: return launch<float>(problem, out, queue);
-    case UpsampleType::kHalf: return launch<__half>(problem, out, queue);
-    case UpsampleType::kBfloat16: return launch<__nv_bfloat16>(problem, out, queue);
+    case UpsampleType::kFloat:
+      return launch<float>(problem, out, queue);
+    case UpsampleType::kHalf:
+      return launch<__half>(problem, out, queue);
+    case UpsampleType::kBfloat16:
+      return launch<__nv_bfloat16>(problem, out, queue);
   }
 }
 

@@ -104,7 +104,8 @@ TEST(Info, ReadsItsOptionsFromAFileAndRefusesUnknownKeys) {
 }
 
 TEST(Bench, PrintsFiguresForMachines) {
-  const ProgramResult result = run_program("bench --arch mit_b0 --size 64 --iterations 1 --warmup 0 --threads 1 --json");
+  const ProgramResult result =
+      run_program("bench --arch mit_b0 --size 64 --iterations 1 --warmup 0 --threads 1 --json");
   ASSERT_EQ(result.status, 0) << result.err;
   const json facts = json::parse(result.out);
   EXPECT_GT(facts["network"]["median_ms"].get<double>(), 0);
@@ -204,8 +205,8 @@ TEST_F(Predict, MistakesAreNamed) {
   EXPECT_EQ(predict(quote((folder_.path() / "nowhere").string())).status, 1);
   make_folder(folder_.path() / "void");
   EXPECT_EQ(predict(quote((folder_.path() / "void").string())).status, 1);
-  const ProgramResult encoder =
-      run_program("predict " + quote(file.string()) + " --out " + quote(out().string()) + " --model weights/mit_b0.safetensors");
+  const ProgramResult encoder = run_program("predict " + quote(file.string()) + " --out " + quote(out().string()) +
+                                            " --model weights/mit_b0.safetensors");
   EXPECT_EQ(encoder.status, 1);
   EXPECT_TRUE(contains(encoder.err, "without a segmentation head")) << encoder.err;
 }
@@ -213,8 +214,8 @@ TEST_F(Predict, MistakesAreNamed) {
 TEST_F(Predict, AnOutputThatCannotBeWrittenIsAnError) {
   add("a.png", 300, 300);
   write_atomic(folder_.path() / "file", "in the way");
-  const ProgramResult blocked = run_program("predict --model " + kHub + " --out " +
-                                            quote((folder_.path() / "file").string()) + " " + in());
+  const ProgramResult blocked =
+      run_program("predict --model " + kHub + " --out " + quote((folder_.path() / "file").string()) + " " + in());
   EXPECT_EQ(blocked.status, 1);
   EXPECT_TRUE(contains(blocked.err, "file")) << blocked.err;
   // A full disk: no file may grow beyond 8 blocks.

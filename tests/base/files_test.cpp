@@ -43,11 +43,14 @@ TEST(Files, ErrorsNameThePathAndTheReason) {
   const TemporaryFolder folder;
   const Path missing = folder.path() / "no" / "file";
   EXPECT_EQ(error_of([&] { read_text(missing); }), missing.string() + ": cannot open: No such file or directory");
-  EXPECT_EQ(error_of([&] { write_atomic(missing, ""); }), missing.string() + ": cannot write: No such file or directory");
-  EXPECT_EQ(error_of([&] { MappedFile mapped(missing); }), missing.string() + ": cannot open: No such file or directory");
+  EXPECT_EQ(error_of([&] { write_atomic(missing, ""); }),
+            missing.string() + ": cannot write: No such file or directory");
+  EXPECT_EQ(error_of([&] { MappedFile mapped(missing); }),
+            missing.string() + ": cannot open: No such file or directory");
   EXPECT_EQ(error_of([&] { read_text(folder.path()); }), folder.path().string() + ": is a folder, a file was expected");
   write_atomic(folder.path() / "file", "");
-  EXPECT_NE(error_of([&] { make_folder(folder.path() / "file"); }).find("cannot create this folder"), std::string::npos);
+  EXPECT_NE(error_of([&] { make_folder(folder.path() / "file"); }).find("cannot create this folder"),
+            std::string::npos);
   EXPECT_NE(error_of([&] { list_files(missing, {}); }).find("cannot list this folder"), std::string::npos);
 }
 

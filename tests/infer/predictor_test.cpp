@@ -106,7 +106,8 @@ TEST(Uncertainty, NormalisesBetweenPercentilesAndCallsFlatMapsCertain) {
 
 TEST(Tiling, SpansCoverEverySideOnTheGrid) {
   for (const int64_t size : {64, 100, 257, 1000, 1001}) {
-    for (const auto& [tile, overlap] : std::vector<std::pair<int64_t, int64_t>>{{64, 0}, {64, 16}, {96, 90}, {128, 33}}) {
+    for (const auto& [tile, overlap] :
+         std::vector<std::pair<int64_t, int64_t>>{{64, 0}, {64, 16}, {96, 90}, {128, 33}}) {
       const auto spans = infer::tile_spans(size, {.tile = tile, .overlap = overlap});
       EXPECT_EQ(spans.front().start, 0);
       EXPECT_EQ(spans.back().start + spans.back().length, size);
@@ -153,7 +154,8 @@ TEST(Tiling, LocalNetworksDoNotNoticeTiles) {
     return p;
   };
   const torch::Tensor image = torch::rand({1, 3, 200, 300});
-  expect_close("tiles", infer::run_tiled(network, image, {.tile = 96, .overlap = 32}).refined, network(image).refined, 1e-5);
+  expect_close("tiles", infer::run_tiled(network, image, {.tile = 96, .overlap = 32}).refined, network(image).refined,
+               1e-5);
 }
 
 TEST(Predictor, OptionsThatMakeNoSenseAreRefused) {

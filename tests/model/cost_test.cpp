@@ -50,7 +50,7 @@ TEST(Cost, MacsMatchTheFlopCounter) {
 
 TEST(Cost, DecoderPartsMatchTheIndependentVersion) {
   const auto facts = nlohmann::json::parse(read_text(golden("goldens/model/crisp_facts.json")));
-  const std::map<std::string, std::string> names = {{"projection", "project"},    {"dynamic fusion", "score"},
+  const std::map<std::string, std::string> names = {{"projection", "project"},     {"dynamic fusion", "score"},
                                                     {"variance head", "variance"}, {"classifier", "classifier"},
                                                     {"refiner", "refine"},         {"boundary head", "boundary"}};
   for (const auto& [arch, key] : std::map<std::string, std::string>{{"mit_b0", "mit_b0"}, {"mit_b5", "mit_b2..b5"}}) {

@@ -139,8 +139,8 @@ TEST(Decoder, LiteralModulationChangesNothing) {
     literal->modulation.fill_(5);
   }
   const model::Features features = features_of(read_golden("model/crisp_eval.safetensors"), "64x64.");
-  expect_close("scale weights", literal->forward(features, {}).scale_weights, plain->forward(features, {}).scale_weights,
-               1e-6);
+  expect_close("scale weights", literal->forward(features, {}).scale_weights,
+               plain->forward(features, {}).scale_weights, 1e-6);
   expect_close("refined", literal->forward(features, {}).refined, plain->forward(features, {}).refined, 1e-5);
 }
 

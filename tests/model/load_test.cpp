@@ -23,7 +23,8 @@ TEST(Load, HubFoldersAndOriginalNamesGiveTheirLogits) {
   expect_close("hub_v5", logits_of(newer, input), hf.at("33x47.logits"), 0.05);
   model::Segmenter original = model::load_segmenter(golden("goldens/model/original.pth"));
   EXPECT_EQ(original->config.encoder.layer_norm_eps, 1e-6);
-  expect_close("original", logits_of(original, input), read_golden("model/original_eval.safetensors").at("33x47.logits"));
+  expect_close("original", logits_of(original, input),
+               read_golden("model/original_eval.safetensors").at("33x47.logits"));
 }
 
 TEST(Load, OurModelFileIsCompleteByItself) {

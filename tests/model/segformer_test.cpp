@@ -39,8 +39,7 @@ TEST(Segformer, EveryGradientMatchesTransformers) {
   model::Segmenter network = golden_network();
   network->train();
   const tensor::StateDict expected = read_golden("model/hf_train.safetensors");
-  const torch::Tensor input =
-      read_golden("model/hf_eval.safetensors").at("64x64.input").clone().requires_grad_(true);
+  const torch::Tensor input = read_golden("model/hf_eval.safetensors").at("64x64.input").clone().requires_grad_(true);
   const torch::Tensor logits = network->forward(input).logits;
   expect_close("logits", logits, expected.at("logits"));
   const torch::Tensor loss = (logits * expected.at("loss_weight")).mean();

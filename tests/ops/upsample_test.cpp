@@ -27,8 +27,10 @@ struct Type {
 TEST(WeightedUpsample, MatchesTheReference) {
   torch::manual_seed(1);
   const torch::NoGradGuard no_grad;
-  const std::vector<std::vector<std::pair<int64_t, int64_t>>> cases = {
-      {{16, 16}, {8, 8}, {4, 4}, {2, 2}}, {{9, 11}, {5, 6}, {3, 3}, {2, 2}}, {{1, 13}, {1, 7}, {1, 4}, {1, 2}}, {{7, 3}}};
+  const std::vector<std::vector<std::pair<int64_t, int64_t>>> cases = {{{16, 16}, {8, 8}, {4, 4}, {2, 2}},
+                                                                       {{9, 11}, {5, 6}, {3, 3}, {2, 2}},
+                                                                       {{1, 13}, {1, 7}, {1, 4}, {1, 2}},
+                                                                       {{7, 3}}};
   for (const torch::Device& device : devices()) {
     for (const Type& t : {Type{torch::kFloat, 1e-5}, Type{torch::kHalf, 4e-3}, Type{torch::kBFloat16, 3e-2}}) {
       for (const auto& sizes : cases) {
@@ -57,8 +59,8 @@ TEST(WeightedUpsample, TakesPlainMemoryAndGivesGradients) {
   const torch::Tensor weights = torch::rand({1, 2, 8, 8});
   {
     const torch::NoGradGuard no_grad;
-    expect_close("not channels-last", ops::weighted_upsample(maps, weights), ops::weighted_upsample_reference(maps, weights, false),
-                 1e-5);
+    expect_close("not channels-last", ops::weighted_upsample(maps, weights),
+                 ops::weighted_upsample_reference(maps, weights, false), 1e-5);
   }
   maps[1].requires_grad_(true);
   ops::weighted_upsample(maps, weights).sum().backward();
@@ -82,7 +84,8 @@ TEST(UpsampleLabels, MatchesTheReference) {
   torch::manual_seed(3);
   for (const auto& [h, w] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {3, 9}, {16, 12}}) {
     const torch::Tensor logits = torch::randn({5, h, w});
-    for (const auto& [height, width] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {4 * h, 4 * w}, {4 * h - 3, 4 * w - 1}}) {
+    for (const auto& [height, width] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {4 * h, 4 * w}, {4 * h - 3, 4 * w - 1}}) {
       const torch::Tensor expected = ops::upsample_labels_reference(logits, height, width);
       for (const torch::Device& device : devices()) {
         const torch::Tensor got = ops::upsample_labels(logits.to(device), height, width);

@@ -35,7 +35,7 @@ std::string quote(const std::string& text);
 }  // namespace crisp::test
 
 // Skips the test, loudly, when ../shared is absent.
-#define CRISP_NEEDS_SHARED()                                                        \
-  if (crisp::test::shared_folder().empty()) {                                       \
+#define CRISP_NEEDS_SHARED()                                                         \
+  if (crisp::test::shared_folder().empty()) {                                        \
     GTEST_SKIP() << "real data is not here: ../shared is absent, this test skipped"; \
   }

@@ -18,7 +18,8 @@ inline void expect_close(const std::string& what, const torch::Tensor& got, cons
                          double tolerance = 1e-4, double floor = 0) {
   ASSERT_TRUE(got.defined()) << what << " is undefined";
   ASSERT_EQ(got.sizes(), expected.sizes()) << what;
-  const torch::Tensor a = got.detach().to(torch::kCPU, torch::kDouble), b = expected.detach().to(torch::kCPU, torch::kDouble);
+  const torch::Tensor a = got.detach().to(torch::kCPU, torch::kDouble),
+                      b = expected.detach().to(torch::kCPU, torch::kDouble);
   ASSERT_TRUE(torch::isfinite(a).all().item<bool>()) << what << " is not finite";
   const double scale = std::max(b.abs().max().item<double>(), floor);
   EXPECT_LE((a - b).abs().max().item<double>(), tolerance * scale) << what << " (scale " << scale << ")";
