@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command_line.h"
+#include "crisp/base/classes.h"
 #include "crisp/flow/bench.h"
 #include "crisp/tensor/device.h"
 
@@ -13,14 +14,13 @@ int run_bench(const Arguments& arguments) {
                    "  crispformer bench --arch mit_b0 --head crispformer --size 512\n"
                    "  crispformer bench --arch mit_b5 --head segformer --batch 16 --dtype fp16 --device cuda --json\n");
   flow::BenchOptions options;
-  std::string head = "crispformer", dtype = "f32";
+  std::string head = "crispformer", classes = "21", dtype = "f32";
   bool json = false;
   line.app.add_option("--arch", options.arch, "mit_b0 .. mit_b5");
   line.app.add_option("--head", head, "segformer or crispformer");
   line.app.add_option("--ablation", options.ablation, "a row A0 .. A6 instead of --head");
   line.app.add_option("--width", options.width, "channels of the head; 0 takes the default of the arch");
-  line.app.add_option("--classes", options.classes, "number of classes, the background counted")
-      ->check(CLI::Range(2, 255));
+  line.app.add_option("--classes", classes, "a number, the background counted, or a file of names");
   line.app.add_option("--size", options.size, "side of the square image in pixels")->check(CLI::Range(1, 16384));
   line.app.add_option("--batch", options.batch, "images at once")->check(CLI::Range(1, 1024));
   line.app.add_option("--dtype", dtype, "f32, bf16 or fp16");
@@ -32,6 +32,7 @@ int run_bench(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
 
   if (options.ablation.empty()) options.ablation = model::parse_head(head) == model::HeadKind::kSegformer ? "A0" : "A6";
+  options.classes = static_cast<int64_t>(read_classes(classes).size());
   options.device = tensor::parse_device(line.device);
   options.dtype = tensor::parse_dtype(dtype);
   const flow::BenchReport report = flow::bench(options);

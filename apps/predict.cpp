@@ -33,6 +33,17 @@ std::set<std::string> parse_save(const std::vector<std::string>& words) {
   return save;
 }
 
+// Other names for the model's classes; their number must be the model's.
+ClassNames renamed(const std::string& classes, const ClassNames& model) {
+  if (classes.empty()) return model;
+  ClassNames names = read_classes(classes);
+  if (names.size() != model.size()) {
+    throw Error("--classes {}: {} classes, but the model has {}: {}", classes, names.size(), model.size(),
+                join_some(model, 6));
+  }
+  return names;
+}
+
 // The model to use where none is named: the one shipped with the program.
 Path default_model() {
   const Path model = shipped_weights("crispformer_b0_voc.safetensors");
@@ -85,12 +96,13 @@ int run_predict(const Arguments& arguments) {
                    "  crispformer predict big.png --model hub-folder --out cut --tile 1024 --overlap 128\n"
                    "  crispformer predict photos/ --model runs/mine --out cut --scales 0.5,0.75,1,1.25,1.5 --flip\n");
   std::vector<std::string> inputs, save = {"mask", "overlay"};
-  std::string model, dtype = "f32";
+  std::string model, classes, dtype = "f32";
   flow::PredictOptions options;
   infer::InferOptions how;
   bool json = false;
   line.app.add_option("images", inputs, "photos (JPEG, PNG) or folders of them")->required();
   line.app.add_option("--model", model, "model file, run folder, hub folder, or the public code's .pth");
+  line.app.add_option("--classes", classes, "other names for the model's classes: a file, a number, or voc");
   line.app.add_option("--out", options.out, "folder for the results")->required();
   line.app.add_option("--save", save, "of mask, overlay, uncertainty, boundary, logits")->delimiter(',');
   line.app.add_option("--scales", how.scales, "image scales whose probabilities are averaged")->delimiter(',');
@@ -110,6 +122,7 @@ int run_predict(const Arguments& arguments) {
   const torch::ScalarType type = tensor::parse_dtype(dtype);
   const std::vector<flow::InputImage> images = flow::collect_images(inputs);
   model::Segmenter network = model::load_segmenter(model.empty() ? default_model() : Path(model));
+  options.classes = renamed(classes, network->config.classes);
   how.boundary = options.save.contains("boundary");
   if (how.boundary && !network->config.head.boundary) {
     throw UsageError("--save boundary: this model has no boundary head");
@@ -119,12 +132,12 @@ int run_predict(const Arguments& arguments) {
   infer::Predictor predictor(network, device, type, how);
   const flow::PredictReport report = flow::predict(predictor, images, options);
 
-  const Json summary = to_json(report, predictor.config().classes);
+  const Json summary = to_json(report, options.classes);
   write_atomic(options.out / "predictions.json", summary.dump(2) + "\n");
   if (json) {
     fmt::print("{}\n", summary.dump(2));
   } else {
-    print_summary(report, predictor.config().classes);
+    print_summary(report, options.classes);
   }
   if (report.skipped.empty()) return 0;
   for (const flow::SkippedImage& s : report.skipped) log_warning("skipped {}", s.reason);

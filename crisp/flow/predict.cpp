@@ -45,7 +45,7 @@ image::Mask to_bytes(const torch::Tensor& map, int width, int height) {
 
 class Writer {
  public:
-  Writer(const PredictOptions& options, const ClassNames& classes) : options_(options), classes_(classes) {}
+  explicit Writer(const PredictOptions& options) : options_(options), classes_(options.classes) {}
 
   ImageReport write(const InputImage& input, const Job& job) const {
     const int width = job.image.width, height = job.image.height;
@@ -103,7 +103,7 @@ PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>
                       const PredictOptions& options) {
   make_folder(options.out);
   const auto start = Clock::now();
-  const Writer writer(options, predictor.config().classes);
+  const Writer writer(options);
   const size_t window = static_cast<size_t>(2 * options.workers) + static_cast<size_t>(options.batch);
   PredictReport report;
   Progress progress("predict", static_cast<int64_t>(images.size()));

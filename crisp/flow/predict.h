@@ -12,6 +12,7 @@ namespace crisp::flow {
 
 struct PredictOptions {
   Path out;
+  ClassNames classes;                             // for legends and shares, as many as the model has
   std::set<std::string> save{"mask", "overlay"};  // of mask, overlay, uncertainty, boundary, logits
   int64_t batch = 1;
   int workers = 2;  // threads that decode and encode beside the network

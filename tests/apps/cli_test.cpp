@@ -226,6 +226,18 @@ TEST_F(Predict, AnOutputThatCannotBeWrittenIsAnError) {
   EXPECT_TRUE(list_files(out() / "overlay", {}).empty()) << "nothing half-written is left";
 }
 
+TEST_F(Predict, ClassesCanBeRenamedButNotRecounted) {
+  add("a.jpg");
+  const Path names = folder_.path() / "names.txt";
+  write_atomic(names, "background\nKatze\nTisch\nHund\nPflanze\n");
+  const ProgramResult renamed = predict(in() + " --save mask --classes " + quote(names.string()));
+  ASSERT_EQ(renamed.status, 0) << renamed.err;
+  EXPECT_EQ(predictions()["classes"][1], "Katze");
+  const ProgramResult wrong = predict(in() + " --classes voc");
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_TRUE(contains(wrong.err, "21 classes, but the model has 5")) << wrong.err;
+}
+
 TEST_F(Predict, WrongClassCountIsNamedWithBothShapes) {
   // A head for 5 classes in a folder whose config names 3.
   const Path hub = folder_.path() / "hub";

@@ -32,7 +32,8 @@ TEST(Rasterise, DrawsPolygonsAsPycocotoolsDoes) {
 }
 
 TEST(Rasterise, DecodesCompressedRunLengths) {
-  for (const auto& one : polygons()["packed"]) {
+  const auto cases = polygons();
+  for (const auto& one : cases["packed"]) {
     const Runs runs = decode_runs(one["text"].get<std::string>());
     EXPECT_EQ(runs, one["counts"].get<Runs>());
     check_runs(runs, one["width"], one["height"]);
