@@ -46,7 +46,7 @@ class ImageFinder {
 
   std::optional<Path> find(const std::string& file_name) const {
     for (const Path& folder : folders_) {
-      if (const Path path = folder / file_name; fs::is_regular_file(path)) return path;
+      if (Path path = folder / file_name; fs::is_regular_file(path)) return path;
     }
     return std::nullopt;
   }

@@ -92,8 +92,9 @@ MatchResult match_masks(const std::vector<NamedMask>& truth, const std::vector<N
     std::optional<size_t> place;
     if (const auto exact = by_name.find(mask.name); exact != by_name.end()) {
       place = exact->second;
-    } else if ((place = only_one(prediction_stems, stem_of(mask.name), predictions, mask.name))) {
-      only_one(truth_stems, stem_of(mask.name), truth, predictions[*place].name);
+    } else {
+      place = only_one(prediction_stems, stem_of(mask.name), predictions, mask.name);
+      if (place) only_one(truth_stems, stem_of(mask.name), truth, predictions[*place].name);
     }
     if (place) used.insert(*place);
     if (!place) result.missing.push_back(mask.name);

@@ -36,8 +36,9 @@ Permutohedral bilateral_lattice(std::span<const uint8_t> rgb, int width, int hei
   std::vector<float> features(Permutohedral::kDimensions * pixels);
   const float position = options.scale_factor / options.bilateral_sigma_xy, colour = 1 / options.bilateral_sigma_rgb;
   for (size_t i = 0; i < pixels; ++i) {
-    features[i] = static_cast<float>(i % static_cast<size_t>(width)) * position;
-    features[pixels + i] = static_cast<float>(i / static_cast<size_t>(width)) * position;
+    const size_t column = i % static_cast<size_t>(width), row = i / static_cast<size_t>(width);
+    features[i] = static_cast<float>(column) * position;
+    features[pixels + i] = static_cast<float>(row) * position;
     for (size_t c = 0; c < 3; ++c) features[(2 + c) * pixels + i] = static_cast<float>(rgb[3 * i + c]) * colour;
   }
   return {features, pixels, options.lattice_budget};

@@ -42,7 +42,9 @@ std::vector<double> round_ticks(double low, double high, int count) {
     }
   }
   std::vector<double> ticks;
-  for (double i = std::floor(low / step + 1e-9); i <= std::ceil(high / step - 1e-9); ++i) ticks.push_back(i * step);
+  const auto first = static_cast<int64_t>(std::floor(low / step + 1e-9));
+  const auto last = static_cast<int64_t>(std::ceil(high / step - 1e-9));
+  for (int64_t i = first; i <= last; ++i) ticks.push_back(static_cast<double>(i) * step);
   return ticks;
 }
 
