@@ -6,19 +6,12 @@
 
 #include "crisp/base/classes.h"
 #include "crisp/base/error.h"
+#include "tests/support/support.h"
 
 namespace crisp {
 namespace {
 
-template <typename Action>
-std::string error_of(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using test::error_of;
 
 TEST(Files, AtomicFilesAppearWholeOrNotAtAll) {
   const TemporaryFolder folder;

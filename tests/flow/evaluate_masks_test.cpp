@@ -12,17 +12,9 @@
 namespace crisp::flow {
 namespace {
 
-using Unlabelled = MaskOptions::Unlabelled;
+using test::error_of;
 
-template <typename Work>
-std::string message_of(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using Unlabelled = MaskOptions::Unlabelled;
 
 #define EXPECT_SAYS(said, part) EXPECT_NE(said.find(part), std::string::npos) << said
 
@@ -82,17 +74,17 @@ TEST_F(EvaluateMasks, ASplitChoosesImages) {
   write_atomic(path("list.txt"), "c\na\n");
   EXPECT_EQ(evaluate_masks(truth("list.txt"), options()).scores.images().size(), 2u);
   write_atomic(path("list.txt"), "\n\n");
-  EXPECT_SAYS(message_of([&] { truth("list.txt"); }), "list.txt: the list is empty");
+  EXPECT_SAYS(error_of([&] { truth("list.txt"); }), "list.txt: the list is empty");
   write_atomic(path("list.txt"), "a\nnowhere\n");
-  EXPECT_SAYS(message_of([&] { truth("list.txt"); }), "nowhere");
+  EXPECT_SAYS(error_of([&] { truth("list.txt"); }), "nowhere");
   write_atomic(path("list.txt"), "a\nb\na.png\n");
-  EXPECT_SAYS(message_of([&] { truth("list.txt"); }), "'a.png' is listed twice");
+  EXPECT_SAYS(error_of([&] { truth("list.txt"); }), "'a.png' is listed twice");
 }
 
 TEST_F(EvaluateMasks, MissingPredictionsAreNamedOrBackground) {
   for (const char* name : {"a", "b", "c"}) put(std::string("truth/") + name + ".png", 50);
   put("pred/b.png", 50);
-  const std::string said = message_of([&] { evaluate(); });
+  const std::string said = error_of([&] { evaluate(); });
   EXPECT_SAYS(said, "2 of 3 predictions are missing: a, c");
   EXPECT_SAYS(said, "--missing background");
   MaskOptions lenient = options();
@@ -102,13 +94,13 @@ TEST_F(EvaluateMasks, MissingPredictionsAreNamedOrBackground) {
   ASSERT_EQ(evaluation.notes.size(), 1u);
   EXPECT_SAYS(evaluation.notes[0], "missing: 2 of 3");
   std::filesystem::rename(path("pred/b.png"), path("pred/z.png"));
-  EXPECT_SAYS(message_of([&] { evaluate(); }), "none of its 1 mask(s) has the name of a truth mask (such as 'a')");
+  EXPECT_SAYS(error_of([&] { evaluate(); }), "none of its 1 mask(s) has the name of a truth mask (such as 'a')");
 }
 
 TEST_F(EvaluateMasks, OtherSizesAreRefusedOrResized) {
   put("truth/a.png", 80, 1, 20, 10);
   put("pred/a.png", 20, 1, 10, 5);  // the same at half size
-  const std::string said = message_of([&] { evaluate(); });
+  const std::string said = error_of([&] { evaluate(); });
   EXPECT_SAYS(said, "pred/a.png: the prediction is 10x5");
   EXPECT_SAYS(said, "truth/a.png is 20x10");
   EXPECT_SAYS(said, "--resize-pred nearest");
@@ -122,12 +114,12 @@ TEST_F(EvaluateMasks, OtherSizesAreRefusedOrResized) {
 TEST_F(EvaluateMasks, LabelsOutsideTheClassesAreNamed) {
   put("truth/a.png", 7, 9);
   put("pred/a.png", 5);
-  EXPECT_SAYS(message_of([&] { evaluate(); }), "a: the truth has label 9 at x=0 y=0, but there are 3 classes (0 to 2)");
-  EXPECT_SAYS(message_of([&] { evaluate(); }), "truth/a.png");
+  EXPECT_SAYS(error_of([&] { evaluate(); }), "a: the truth has label 9 at x=0 y=0, but there are 3 classes (0 to 2)");
+  EXPECT_SAYS(error_of([&] { evaluate(); }), "truth/a.png");
   put("truth/a.png", 5);
   put("pred/a.png", 7, 3);
-  EXPECT_SAYS(message_of([&] { evaluate(); }), "a: the prediction has label 3 at x=0 y=0");
-  EXPECT_SAYS(message_of([&] { evaluate(); }), "pred/a.png");
+  EXPECT_SAYS(error_of([&] { evaluate(); }), "a: the prediction has label 3 at x=0 y=0");
+  EXPECT_SAYS(error_of([&] { evaluate(); }), "pred/a.png");
 }
 
 TEST_F(EvaluateMasks, ColourImagesNeedAPalette) {
@@ -136,25 +128,25 @@ TEST_F(EvaluateMasks, ColourImagesNeedAPalette) {
   for (size_t i = 0; i < 50; ++i) colours.rgb[3 * i] = 128;  // VOC's dark red: class 1
   make_folder(path("pred"));
   image::write_rgb_png(path("pred/a.png"), colours);
-  EXPECT_SAYS(message_of([&] { evaluate(); }), "pred/a.png: an RGB image where a mask is due");
+  EXPECT_SAYS(error_of([&] { evaluate(); }), "pred/a.png: an RGB image where a mask is due");
   MaskOptions coloured = options();
   coloured.reading.rgb_palette = &image::voc_palette();
   EXPECT_EQ(miou(evaluate_masks(truth(), coloured)), 100);
   colours.rgb[1] = 77;
   image::write_rgb_png(path("pred/a.png"), colours);
-  EXPECT_SAYS(message_of([&] { evaluate_masks(truth(), coloured); }), "pred/a.png");
+  EXPECT_SAYS(error_of([&] { evaluate_masks(truth(), coloured); }), "pred/a.png");
 }
 
 TEST_F(EvaluateMasks, NamesThatOccurTwiceAreRefused) {
   put("truth/a.png", 50);
   put("truth/a.PNG", 50);
   put("pred/a.png", 50);
-  EXPECT_SAYS(message_of([&] { evaluate(); }), "two masks of one name");
+  EXPECT_SAYS(error_of([&] { evaluate(); }), "two masks of one name");
   std::filesystem::remove(path("truth/a.PNG"));
   put("pred/x/a.png", 50);
   put("pred/y/a.png", 50);
   std::filesystem::remove(path("pred/a.png"));
-  EXPECT_SAYS(message_of([&] { evaluate(); }), "'a' fits several masks");
+  EXPECT_SAYS(error_of([&] { evaluate(); }), "'a' fits several masks");
 }
 
 TEST_F(EvaluateMasks, IgnoredSeedsCountBothWays) {
@@ -200,7 +192,7 @@ TEST_F(EvaluateMasks, InstancesOfCocoAreATruth) {
   const Evaluation evaluation = evaluate_masks(coco, options());
   EXPECT_EQ(miou(evaluation), 100);
   EXPECT_SAYS(evaluation.notes.at(0), "rasterised from COCO");
-  EXPECT_SAYS(message_of([&] { truth_from_instances(path("instances.json"), ClassNames{"a", "b"}, std::nullopt, {}); }),
+  EXPECT_SAYS(error_of([&] { truth_from_instances(path("instances.json"), ClassNames{"a", "b"}, std::nullopt, {}); }),
               "2 categories and the background, but --classes gives 2 classes");
 }
 
@@ -215,7 +207,7 @@ TEST_F(EvaluateMasks, PhotosAreFoundForTheReport) {
   ASSERT_EQ(evaluation.examples.best.size(), 1u);
   EXPECT_EQ(evaluation.examples.best[0].photo.width, 10);
   std::filesystem::rename(path("photos/sub/a.jpg"), path("photos/sub/z.jpg"));
-  EXPECT_SAYS(message_of([&] { add_photos(with_photos, path("photos")); }), "none of its 1 photo(s)");
+  EXPECT_SAYS(error_of([&] { add_photos(with_photos, path("photos")); }), "none of its 1 photo(s)");
 }
 
 TEST_F(EvaluateMasks, TheFolderIsWholeAndComparesWithItself) {
@@ -248,11 +240,11 @@ TEST_F(EvaluateMasks, TheFolderIsWholeAndComparesWithItself) {
   EXPECT_EQ(same.numbers.at(0).difference, 0);
   StoredEvaluation renamed = stored;
   renamed.classes[1] = "lion";
-  EXPECT_SAYS(message_of([&] { compare_stored(stored, renamed, 1); }),
+  EXPECT_SAYS(error_of([&] { compare_stored(stored, renamed, 1); }),
               "1 is 'cat' in the first and 'lion' in the second");
-  EXPECT_SAYS(message_of([&] { read_evaluation(path("truth")); }), "must be an output folder of `crispformer eval`");
+  EXPECT_SAYS(error_of([&] { read_evaluation(path("truth")); }), "must be an output folder of `crispformer eval`");
   write_atomic(path("out/metrics.json"), "{}");
-  EXPECT_SAYS(message_of([&] { read_evaluation(path("out")); }), "out/metrics.json: not the metrics of an evaluation");
+  EXPECT_SAYS(error_of([&] { read_evaluation(path("out")); }), "out/metrics.json: not the metrics of an evaluation");
 }
 
 }  // namespace

@@ -12,15 +12,7 @@
 namespace crisp::flow {
 namespace {
 
-template <typename Work>
-std::string message_of(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using test::error_of;
 
 #define EXPECT_SAYS(said, part) EXPECT_NE(said.find(part), std::string::npos) << said
 
@@ -42,12 +34,12 @@ TEST(FullProbabilities, EqualTorchs) {
 }
 
 TEST(CheckClasses, CountOrderAndNames) {
-  EXPECT_EQ(message_of([] { check_classes(kClasses, kClasses); }), "no error");
-  EXPECT_SAYS(message_of([] { check_classes(kClasses, voc_classes()); }), "the model has 5 classes");
-  EXPECT_SAYS(message_of([] { check_classes({"background", "cat", "dog"}, {"background", "dog", "cat"}); }),
+  EXPECT_EQ(error_of([] { check_classes(kClasses, kClasses); }), "no error");
+  EXPECT_SAYS(error_of([] { check_classes(kClasses, voc_classes()); }), "the model has 5 classes");
+  EXPECT_SAYS(error_of([] { check_classes({"background", "cat", "dog"}, {"background", "dog", "cat"}); }),
               "'cat' is 1 for the model and 2 in the truth");
-  EXPECT_EQ(message_of([] { check_classes({"background", "tv"}, {"background", "tvmonitor"}); }), "no error");
-  EXPECT_EQ(message_of([] { check_classes({"background", "class 1"}, {"background", "cat"}); }), "no error");
+  EXPECT_EQ(error_of([] { check_classes({"background", "tv"}, {"background", "tvmonitor"}); }), "no error");
+  EXPECT_EQ(error_of([] { check_classes({"background", "class 1"}, {"background", "cat"}); }), "no error");
 }
 
 class EvaluateModel : public testing::Test {
@@ -137,7 +129,7 @@ TEST_F(EvaluateModel, BrokenPhotosAreSkippedAndThoseWithoutMaskListed) {
 
 TEST_F(EvaluateModel, AMaskOfAnotherSizeIsNamed) {
   image::write_mask_png(path("masks/0.png"), image::Mask(8, 8));
-  const std::string said = message_of([&] { evaluate({}); });
+  const std::string said = error_of([&] { evaluate({}); });
   EXPECT_SAYS(said, "masks/0.png: the mask is 8x8");
   EXPECT_SAYS(said, "40x30");
 }

@@ -11,9 +11,12 @@
 #include "crisp/metric/json.h"
 #include "crisp/metric/score_image.h"
 #include "crisp/metric/tables.h"
+#include "tests/support/support.h"
 
 namespace crisp::metric {
 namespace {
+
+using test::error_of;
 
 // An image of 100 pixels, half background, half class 1, of which `hits` are right.
 ImageScores image_with(const std::string& name, int hits, const Options& options) {
@@ -38,16 +41,6 @@ Accumulator evaluation(int images, int gain, const Options& options) {
     accumulator.add(image_with(fmt::format("{:04}", i), std::min(50, hits + gain), options));
   }
   return accumulator;
-}
-
-template <typename Work>
-std::string message_of(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -116,16 +109,16 @@ TEST(MetricCompare, FindsARealGainAndNoOther) {
 
 TEST(MetricCompare, RefusesWhatCannotBePaired) {
   const Accumulator a = evaluation(3, 0, two_classes()), b = evaluation(4, 0, two_classes());
-  EXPECT_TRUE(has(message_of([&] { compare(a, b); }), "only in the second: 0003"));
+  EXPECT_TRUE(has(error_of([&] { compare(a, b); }), "only in the second: 0003"));
   Options other = two_classes();
   other.boundary_tolerance = 3;
-  EXPECT_TRUE(has(message_of([&] { compare(a, evaluation(3, 0, other)); }), "different options"));
+  EXPECT_TRUE(has(error_of([&] { compare(a, evaluation(3, 0, other)); }), "different options"));
   other = two_classes();
   other.classes = 3;
-  EXPECT_TRUE(has(message_of([&] { compare(a, evaluation(3, 0, other)); }), "2 and 3 classes"));
+  EXPECT_TRUE(has(error_of([&] { compare(a, evaluation(3, 0, other)); }), "2 and 3 classes"));
   other = two_classes();
   other.seed = 9;
-  EXPECT_EQ(message_of([&] { compare(a, evaluation(3, 0, other)); }), "no error");
+  EXPECT_EQ(error_of([&] { compare(a, evaluation(3, 0, other)); }), "no error");
 }
 
 TEST(MetricJson, RoundTripIsExact) {
@@ -147,7 +140,7 @@ TEST(MetricJson, RoundTripIsExact) {
 TEST(MetricJson, DamagedFilesAreNamed) {
   const std::string good = to_json(evaluation(2, 0, two_classes()));
   const auto message = [](const std::string& text) {
-    return message_of([&] { accumulator_from_json(text, "runs/a/scores.json"); });
+    return error_of([&] { accumulator_from_json(text, "runs/a/scores.json"); });
   };
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
@@ -183,7 +176,7 @@ TEST(MetricJson, MetricsHaveEveryKeyAndNullForNone) {
   EXPECT_EQ(json.at("images"), 5);
   EXPECT_EQ(json.at("skipped"), 2);
   EXPECT_GE(json.at("protocol").size(), 10u);
-  EXPECT_TRUE(has(message_of([&] { to_json(metrics, {"one"}); }), "1 class names"));
+  EXPECT_TRUE(has(error_of([&] { to_json(metrics, {"one"}); }), "1 class names"));
 }
 
 TEST(MetricJson, ComparisonNamesClassesAndImages) {
@@ -238,7 +231,7 @@ TEST(MetricBadInput, MessagesNameTheImageAndTheValue) {
   const Options options = two_classes();
   image::Mask truth(4, 3), prediction(4, 3);
   const auto score = [&](const Certainty& certainty = {}) {
-    return message_of([&] { score_image("photo 7", truth, prediction, options, certainty); });
+    return error_of([&] { score_image("photo 7", truth, prediction, options, certainty); });
   };
   ASSERT_EQ(score(), "no error");
   prediction = image::Mask(3, 4);
@@ -264,22 +257,22 @@ TEST(MetricBadInput, MessagesNameTheImageAndTheValue) {
 TEST(MetricBadInput, OptionsAndDuplicates) {
   Options options = two_classes();
   options.ece_bins = 0;
-  EXPECT_TRUE(has(message_of([&] { Accumulator{options}; }), "ece_bins: 0 is out of range"));
+  EXPECT_TRUE(has(error_of([&] { Accumulator{options}; }), "ece_bins: 0 is out of range"));
   options = two_classes();
   options.boundary_tolerance = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_TRUE(has(message_of([&] { check(options); }), "boundary_tolerance"));
+  EXPECT_TRUE(has(error_of([&] { check(options); }), "boundary_tolerance"));
   options = two_classes();
   options.classes = 256;
-  EXPECT_TRUE(has(message_of([&] { check(options); }), "classes: 256"));
+  EXPECT_TRUE(has(error_of([&] { check(options); }), "classes: 256"));
 
   Accumulator a(two_classes()), b(two_classes());
   a.add(image_with("x", 5, two_classes()));
   b.add(image_with("x", 6, two_classes()));
-  EXPECT_TRUE(has(message_of([&] { a.add(image_with("x", 5, two_classes())); }), "x: the image occurs twice"));
-  EXPECT_TRUE(has(message_of([&] { a.merge(b); }), "x: the image is in both"));
+  EXPECT_TRUE(has(error_of([&] { a.add(image_with("x", 5, two_classes())); }), "x: the image occurs twice"));
+  EXPECT_TRUE(has(error_of([&] { a.merge(b); }), "x: the image is in both"));
   options = two_classes();
   options.small_object_pixels = 5;
-  EXPECT_TRUE(has(message_of([&] { a.merge(Accumulator(options)); }), "different options"));
+  EXPECT_TRUE(has(error_of([&] { a.merge(Accumulator(options)); }), "different options"));
 }
 
 }  // namespace crisp::metric

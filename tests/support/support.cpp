@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "crisp/base/error.h"
+
 namespace crisp::test {
 
 Path project_folder() { return CRISP_SOURCE_DIR; }
@@ -13,6 +15,15 @@ Path golden(const std::string& name) { return project_folder() / "tests" / name;
 Path shared_folder() {
   const Path folder = project_folder() / ".." / "shared";
   return std::filesystem::is_directory(folder / "data") ? folder : Path();
+}
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
 }
 
 std::string quote(const std::string& text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "crisp/base/files.h"
@@ -14,6 +15,9 @@ Path project_folder();
 
 // Real data beside the project (../shared); empty when it is not there. Use with CRISP_NEEDS_SHARED.
 Path shared_folder();
+
+// The message of the Error that `work` throws; "no error" when it throws none.
+std::string error_of(const std::function<void()>& work);
 
 struct ProgramResult {
   int status = -1;
