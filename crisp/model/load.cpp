@@ -1,17 +1,9 @@
 #include "crisp/model/load.h"
 
 #include "crisp/base/error.h"
-#include "crisp/tensor/checkpoint.h"
 
 namespace crisp::model {
 namespace {
-
-// A run folder keeps its model under this name; a hub folder has a config.json beside it and is read whole.
-Path inside_run(const Path& path) {
-  const Path model = path / "model.safetensors";
-  const bool run = std::filesystem::exists(model) && !std::filesystem::exists(path / "config.json");
-  return run ? model : path;
-}
 
 ClassNames class_names(const tensor::Checkpoint& checkpoint) {
   if (!checkpoint.classes.empty()) return checkpoint.classes;
@@ -45,14 +37,14 @@ SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
         "segment by itself",
         checkpoint.file.string(), checkpoint.description);
   }
-  SegmenterConfig config;
-  if (checkpoint.arch == "custom" || checkpoint.arch == "unknown") {
-    read_custom_shape(checkpoint, config.encoder);
-    config.encoder.arch = "custom";
-  } else {
-    config.encoder = encoder_config(checkpoint.arch);
+  if (checkpoint.head == "tags" || checkpoint.head == "affinity") {
+    throw Error(
+        "{}: this network serves to make seeds ({}); it cannot segment by itself: `crispformer train` learns a model "
+        "that can",
+        checkpoint.file.string(), checkpoint.description);
   }
-  config.encoder.layer_norm_eps = checkpoint.layer_norm_eps;
+  SegmenterConfig config;
+  config.encoder = encoder_shape_of(checkpoint);
   const bool plain = parse_head(checkpoint.head) == HeadKind::kSegformer;
   config.head = ablation_row(plain ? "A0" : "A6", checkpoint.width, checkpoint.class_count);
   read_json_text(checkpoint.options, config.head);
@@ -66,8 +58,27 @@ SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
 
 }  // namespace
 
+Path model_inside(const Path& file_or_run) {
+  // A hub folder has a config.json beside its model and is read whole.
+  const Path model = file_or_run / "model.safetensors";
+  const bool run = std::filesystem::exists(model) && !std::filesystem::exists(file_or_run / "config.json");
+  return run ? model : file_or_run;
+}
+
+EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint) {
+  EncoderConfig config;
+  if (checkpoint.arch == "custom" || checkpoint.arch == "unknown") {
+    read_custom_shape(checkpoint, config);
+    config.arch = "custom";
+  } else {
+    config = encoder_config(checkpoint.arch);
+  }
+  config.layer_norm_eps = checkpoint.layer_norm_eps;
+  return config;
+}
+
 Segmenter load_segmenter(const Path& file_or_folder) {
-  const tensor::Checkpoint checkpoint = tensor::read_checkpoint(inside_run(file_or_folder));
+  const tensor::Checkpoint checkpoint = tensor::read_checkpoint(model_inside(file_or_folder));
   Segmenter network(config_of(checkpoint));
   tensor::load_into(*network, checkpoint.tensors, checkpoint.file.string(),
                     {.may_be_missing = {}, .may_be_extra = {"classifier."}});
@@ -76,7 +87,7 @@ Segmenter load_segmenter(const Path& file_or_folder) {
 }
 
 void load_encoder(Mit& encoder, const Path& file_or_folder) {
-  tensor::Checkpoint checkpoint = tensor::read_checkpoint(inside_run(file_or_folder));
+  tensor::Checkpoint checkpoint = tensor::read_checkpoint(model_inside(file_or_folder));
   const std::string prefix = "encoder.";
   tensor::StateDict inner;
   for (const auto& [name, value] : checkpoint.tensors) {

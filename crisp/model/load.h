@@ -4,6 +4,7 @@
 
 #include "crisp/base/files.h"
 #include "crisp/model/segmenter.h"
+#include "crisp/tensor/checkpoint.h"
 #include "crisp/tensor/model_file.h"
 
 namespace crisp::model {
@@ -11,6 +12,12 @@ namespace crisp::model {
 // A network from any checkpoint with a segmentation head: our model file, a run folder, a hub folder, or the
 // public code's .pth. In evaluation mode, on the CPU, f32. An encoder alone is an error that says so.
 Segmenter load_segmenter(const Path& file_or_folder);
+
+// The model file of a run folder; any other path as it is.
+Path model_inside(const Path& file_or_run);
+
+// The encoder a checkpoint holds: a known one by its name, another by the shapes of its tensors.
+EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint);
 
 // Copies a checkpoint's encoder into `encoder` and leaves the rest of the file alone: how training starts.
 void load_encoder(Mit& encoder, const Path& file_or_folder);

@@ -3,6 +3,13 @@
 #include "crisp/ops/depthwise_gelu.h"
 
 namespace crisp::model {
+
+torch::Tensor pad_to_smallest(const torch::Tensor& images) {
+  const int64_t bottom = std::max<int64_t>(0, kSmallestSide - images.size(2)),
+                right = std::max<int64_t>(0, kSmallestSide - images.size(3));
+  return bottom == 0 && right == 0 ? images : torch::replication_pad2d(images, {0, right, 0, bottom});
+}
+
 PatchEmbedImpl::PatchEmbedImpl(int64_t in, int64_t out, int64_t kernel, int64_t stride, double eps)
     : proj(register_module(
           "proj", Conv(ConvShape{.in = in, .out = out, .kernel = kernel, .stride = stride, .padding = kernel / 2}))),

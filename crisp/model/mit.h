@@ -10,6 +10,10 @@ namespace crisp::model {
 // C1..C4 at 1/4, 1/8, 1/16 and 1/32 of the image (rounded up), [N, C, H, W] in channels-last memory.
 using Features = std::array<torch::Tensor, 4>;
 
+// An encoder needs sides of at least 32 pixels: smaller images grow by repeating their right and lower edge.
+constexpr int64_t kSmallestSide = 32;
+torch::Tensor pad_to_smallest(const torch::Tensor& images);
+
 // Overlapping patch embedding: a strided convolution, then layer norm over channels.
 struct PatchEmbedImpl : torch::nn::Module {
   PatchEmbedImpl(int64_t in, int64_t out, int64_t kernel, int64_t stride, double eps);

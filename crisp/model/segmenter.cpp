@@ -6,8 +6,6 @@
 namespace crisp::model {
 namespace {
 
-constexpr int64_t kSmallestSide = 32;
-
 torch::Tensor crop(const torch::Tensor& map, int64_t height, int64_t width) {
   return map.defined() ? map.narrow(2, 0, height).narrow(3, 0, width) : map;
 }
@@ -25,11 +23,8 @@ SegmenterImpl::SegmenterImpl(const SegmenterConfig& config_) : config(config_) {
 
 Prediction SegmenterImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
   const int64_t height = images.size(2), width = images.size(3);
-  const int64_t bottom = std::max<int64_t>(0, kSmallestSide - height),
-                right = std::max<int64_t>(0, kSmallestSide - width);
-  if (bottom == 0 && right == 0) return head->forward(encoder->forward(images), options);
-
-  const torch::Tensor padded = torch::replication_pad2d(images, {0, right, 0, bottom});
+  const torch::Tensor padded = pad_to_smallest(images);
+  if (padded.is_same(images)) return head->forward(encoder->forward(images), options);
   Prediction p = head->forward(encoder->forward(padded), options);
   for (torch::Tensor* map :
        {&p.logits, &p.refined, &p.variance, &p.uncertainty, &p.boundary, &p.scale_weights, &p.gate, &p.fused}) {

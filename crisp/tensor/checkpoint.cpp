@@ -47,7 +47,8 @@ void fill_from_tensors(Checkpoint& checkpoint) {
                 seen);
   }
   if (checkpoint.head.empty()) checkpoint.head = head_kind(tensors);
-  if (checkpoint.head != "none") {
+  const bool segments = checkpoint.head == "segformer" || checkpoint.head == "crispformer";
+  if (segments) {
     // The loader makes a network of this width before it compares tensors, so a stated one must be true.
     const auto classifier = tensors.find("head.classifier.weight");
     const int64_t width = classifier != tensors.end() && classifier->second.dim() > 1 ? classifier->second.size(1) : 0;
@@ -57,7 +58,8 @@ void fill_from_tensors(Checkpoint& checkpoint) {
     }
     checkpoint.width = width;
   }
-  checkpoint.class_count = rows_of(tensors, checkpoint.head == "none" ? "classifier.weight" : "head.classifier.weight");
+  checkpoint.class_count = rows_of(tensors, segments ? "head.classifier.weight" : "classifier.weight");
+  if (checkpoint.head == "tags") ++checkpoint.class_count;  // the background has no score
   const auto named = static_cast<int64_t>(checkpoint.classes.size());
   if (named > 0 && checkpoint.class_count > 0 && named != checkpoint.class_count) {
     throw Error("{}: names {} classes but its classifier has {}", checkpoint.file.string(), named,
@@ -67,7 +69,9 @@ void fill_from_tensors(Checkpoint& checkpoint) {
 
 void describe(Checkpoint& checkpoint, const std::string& container) {
   std::string text = fmt::format("{}, {}, {}", container, style_name(checkpoint.style), checkpoint.arch);
-  if (checkpoint.head != "none") text += fmt::format(", head {} of width {}", checkpoint.head, checkpoint.width);
+  if (checkpoint.head == "tags") text += ", tag classifier";
+  if (checkpoint.head == "affinity") text += ", affinity head";
+  if (checkpoint.width > 0) text += fmt::format(", head {} of width {}", checkpoint.head, checkpoint.width);
   if (checkpoint.class_count > 0) text += fmt::format(", {} classes", checkpoint.class_count);
   checkpoint.description = fmt::format("{}, {}", text, main_type(checkpoint.tensors));
 }

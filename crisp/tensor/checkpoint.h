@@ -15,7 +15,7 @@ struct Checkpoint {
   StateDict tensors;                      // our names
   NameStyle style = NameStyle::kUnknown;  // of the source
   std::string arch;                       // "mit_b0" .. "mit_b5", "custom", "unknown" when it is no encoder of ours
-  std::string head;                       // "segformer", "crispformer", "none"
+  std::string head;                       // "segformer", "crispformer", "tags", "affinity", "none"
   int64_t width = 0;                      // channels inside the head, 0 without a head
   int64_t class_count = 0;                // of the head; without a head of the image classifier; else 0
   std::vector<std::string> classes;       // their names, empty when the source has none

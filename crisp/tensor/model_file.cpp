@@ -47,7 +47,8 @@ ModelMeta read_model_meta(const Metadata& metadata, const std::string& source) {
   ModelMeta meta;
   meta.arch = field(metadata, "arch", source);
   meta.head = field(metadata, "head", source);
-  if (meta.head != "segformer" && meta.head != "crispformer" && meta.head != "none") {
+  constexpr std::array kHeads = {"segformer", "crispformer", "tags", "affinity", "none"};
+  if (std::find(kHeads.begin(), kHeads.end(), meta.head) == kHeads.end()) {
     throw Error("{}: the model's head '{}' is unknown", source, meta.head);
   }
   const auto width = parse_integer(field(metadata, "width", source));

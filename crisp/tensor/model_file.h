@@ -12,7 +12,7 @@ namespace crisp::tensor {
 // metadata, under these names.
 struct ModelMeta {
   std::string arch;                  // "mit_b0" .. "mit_b5"
-  std::string head = "none";         // "segformer", "crispformer", "none"
+  std::string head = "none";         // "segformer", "crispformer", "tags", "affinity", "none"
   int64_t width = 0;                 // channels inside the head; 0 without a head
   std::vector<std::string> classes;  // names of classes 0, 1, ...
   double layer_norm_eps = 1e-5;

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <vector>
+
+#include "crisp/image/image.h"
+#include "crisp/model/affinity_net.h"
+#include "crisp/model/cam_classifier.h"
+#include "crisp/seed/posterior.h"
+#include "crisp/seed/refine.h"
+
+namespace crisp::seed {
+
+struct CamOptions {
+  std::vector<double> scales;  // empty: 1, 0.5, 1.5, or 1, 1.5, 2 for photos under 400 pixels
+  bool flip = true;
+};
+
+void check(const CamOptions& options);
+std::vector<double> scales_for(const CamOptions& options, int width, int height);
+
+// Class activation maps of photos (Zhou et al., 2016), as the field makes them: the classifier's map at several
+// scales, ReLU, the larger of the photo and its mirror image, summed over scales, brought to the photo's size, and
+// stretched to 0..1 for each class. Only the tagged classes are ever brought to full size.
+class CamMaker {
+ public:
+  CamMaker(model::CamClassifier classifier, torch::Device device, torch::ScalarType dtype, CamOptions options);
+
+  // Photos of one size form one batch; `tags` are class numbers from 1.
+  std::vector<Cams> run(const std::vector<image::Image>& photos, const std::vector<std::vector<int>>& tags);
+
+  const ClassNames& classes() const { return classifier_->config.classes; }
+  const model::CamClassifier& classifier() const { return classifier_; }
+
+ private:
+  model::CamClassifier classifier_;
+  const torch::Device device_;
+  const torch::ScalarType dtype_;
+  const CamOptions options_;
+};
+
+// Features of photos of one size for the affinity walk.
+class AffinityMaker {
+ public:
+  AffinityMaker(model::AffinityNet network, torch::Device device, torch::ScalarType dtype);
+  std::vector<AffinityFeatures> run(const std::vector<image::Image>& photos);
+
+ private:
+  model::AffinityNet network_;
+  const torch::Device device_;
+  const torch::ScalarType dtype_;
+};
+
+}  // namespace crisp::seed

@@ -1,0 +1,116 @@
+#include "crisp/train/classify_task.h"
+
+#include <deque>
+#include <future>
+
+#include "crisp/base/error.h"
+#include "crisp/base/log.h"
+#include "crisp/base/text.h"
+#include "crisp/base/thread_pool.h"
+#include "crisp/image/decode.h"
+#include "crisp/infer/predictor.h"
+#include "crisp/metric/average_precision.h"
+
+namespace crisp::train {
+namespace {
+
+data::Loader::Make example_maker(const std::vector<data::Sample>& samples, const data::AugmentOptions& options) {
+  return [&samples, options](size_t index, Rng& rng) {
+    const data::Sample& sample = samples[index];
+    data::Example example;
+    example.id = sample.id;
+    example.image = image::read_image(sample.image);
+    example.tags = sample.tags;
+    return data::augment(std::move(example), options, rng);
+  };
+}
+
+void freeze_norms(torch::nn::Module& network) {
+  for (const auto& part : network.modules()) {
+    if (part->as<torch::nn::LayerNorm>() == nullptr) continue;
+    for (torch::Tensor& parameter : part->parameters()) parameter.set_requires_grad(false);
+  }
+}
+
+}  // namespace
+
+ClassifyTask::ClassifyTask(model::CamClassifier network, std::vector<data::Sample> train, std::vector<data::Sample> val,
+                           const ClassifyOptions& options, torch::Device device)
+    : network_(std::move(network)),
+      train_(std::move(train)),
+      val_(std::move(val)),
+      options_(options),
+      device_(device),
+      loader_(train_.size(), example_maker(train_, options.augment),
+              {.batch = options.batch, .workers = options.workers, .seed = options.seed, .shuffle = true}) {
+  data::check(options_.augment);
+  if (options_.augment.crop == 0 && options_.batch > 1) {
+    throw UsageError("--crop 0: photos of many sizes do not fit into one batch; choose a crop or --batch 1");
+  }
+  if (options_.freeze_norms) freeze_norms(*network_);
+  network_->to(device_);
+}
+
+std::vector<ParameterGroup> ClassifyTask::groups() {
+  return {group_of("encoder", *network_->encoder, "encoder.", options_.encoder_rate, options_.weight_decay),
+          group_of("classifier", *network_->classifier, "classifier.", options_.head_rate, options_.weight_decay)};
+}
+
+torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes) {
+  torch::Tensor tags = torch::zeros({static_cast<int64_t>(batch.size()), static_cast<int64_t>(classes) - 1});
+  auto cell = tags.accessor<float, 2>();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    for (const int tag : batch[i].tags) cell[static_cast<int64_t>(i)][tag - 1] = 1;
+  }
+  return tags;
+}
+
+Losses ClassifyTask::losses(const std::vector<data::Example>& batch, const Moment&) {
+  std::vector<image::Image> photos;
+  std::vector<torch::Tensor> inside;
+  for (const data::Example& example : batch) {
+    photos.push_back(example.image);
+    const image::Mask& padding = example.padding;
+    inside.push_back(torch::from_blob(const_cast<uint8_t*>(padding.labels.data()), {1, padding.height, padding.width},
+                                      torch::kUInt8));
+  }
+  const torch::Tensor photo = torch::stack(inside).to(device_).eq(0);
+  const torch::Tensor logits = network_->forward(infer::to_batch(photos, device_, torch::kFloat), photo);
+  const torch::Tensor tags = tag_matrix(batch, network_->config.classes.size()).to(device_);
+  return {torch::binary_cross_entropy_with_logits(logits, tags), {}};
+}
+
+Numbers ClassifyTask::validate(const Moment&) {
+  if (val_.empty()) return {};
+  const size_t classes = network_->config.classes.size();
+  std::vector<std::vector<float>> scores;
+  std::vector<std::vector<uint8_t>> truth;
+  ThreadPool pool(options_.workers);
+  std::deque<std::future<image::Image>> reading;
+  size_t next = 0, unreadable = 0;
+  for (const data::Sample& sample : val_) {
+    while (next < val_.size() && reading.size() < static_cast<size_t>(4 * options_.workers)) {
+      reading.push_back(pool.submit([this, index = next] { return image::read_image(val_[index].image); }));
+      ++next;
+    }
+    std::future<image::Image> photo = std::move(reading.front());
+    reading.pop_front();
+    try {
+      torch::Tensor input = infer::to_batch({photo.get()}, device_, torch::kFloat);
+      const torch::Tensor logits = network_->forward(model::pad_to_smallest(input)).to(torch::kCPU);
+      const float* value = logits.const_data_ptr<float>();
+      scores.emplace_back(value, value + classes - 1);
+    } catch (const Error&) {
+      ++unreadable;
+      continue;
+    }
+    std::vector<uint8_t> tags(classes - 1);
+    for (const int tag : sample.tags) tags[static_cast<size_t>(tag) - 1] = 1;
+    truth.push_back(std::move(tags));
+  }
+  if (unreadable > 0) log_warning("validation: {} photo(s) could not be read", unreadable);
+  const metric::MeanAveragePrecision result = metric::mean_average_precision(scores, truth);
+  return {{"map", 100 * result.value}, {"classes", static_cast<double>(result.classes)}};
+}
+
+}  // namespace crisp::train

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "crisp/data/dataset.h"
+#include "crisp/model/cam_classifier.h"
+#include "crisp/train/task.h"
+
+namespace crisp::train {
+
+struct ClassifyOptions {
+  double encoder_rate = 5e-4, head_rate = 5e-3;  // for short runs; 6e-5 and 6e-4 for long ones
+  double weight_decay = 0.01;
+  bool freeze_norms = false;
+  int64_t batch = 16;
+  int workers = 2;
+  uint64_t seed = 0;
+  data::AugmentOptions augment;
+};
+
+// Learns tags: multi-label soft margin loss, mean over classes and photos,
+//   -y log s(x) - (1 - y) log(1 - s(x)),  s the logistic function, y whether the photo has the tag.
+class ClassifyTask : public Task {
+ public:
+  // `train` holds tagged samples alone; `val` may be empty.
+  ClassifyTask(model::CamClassifier network, std::vector<data::Sample> train, std::vector<data::Sample> val,
+               const ClassifyOptions& options, torch::Device device);
+
+  std::string name() const override { return "classify"; }
+  torch::nn::Module& network() override { return *network_; }
+  std::vector<ParameterGroup> groups() override;
+  data::Loader& loader() override { return loader_; }
+  Losses losses(const std::vector<data::Example>& batch, const Moment& now) override;
+  Numbers validate(const Moment& now) override;
+  void save(const Path& file) override { model::save_classifier(file, network_); }
+
+ private:
+  model::CamClassifier network_;
+  const std::vector<data::Sample> train_, val_;
+  const ClassifyOptions options_;
+  const torch::Device device_;
+  data::Loader loader_;
+};
+
+// 1 where a photo has the tag: [N, classes - 1].
+torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes);
+
+}  // namespace crisp::train
