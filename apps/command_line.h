@@ -41,5 +41,9 @@ int run_eval(const Arguments& arguments);
 int run_compare(const Arguments& arguments);
 int run_check(const Arguments& arguments);
 int run_synth(const Arguments& arguments);
+int run_classify(const Arguments& arguments);
+int run_seeds(const Arguments& arguments);
+int run_seeds_import(const Arguments& arguments);
+int run_show(const Arguments& arguments);
 
 }  // namespace crisp::apps

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string_view>
 
@@ -20,6 +22,11 @@ struct Command {
 };
 
 constexpr std::array kCommands = {
+    Command{"classify", "learn the tags of photos: the first step from tags to masks", run_classify},
+    Command{"seeds", "tags to pseudo-masks: where in each photo its tags are", run_seeds},
+    Command{"seeds-import", "pseudo-masks made elsewhere: PNG masks, or activation maps of public code",
+            run_seeds_import},
+    Command{"show", "a contact sheet of seeds, a run or a data set, to look at", run_show},
     Command{"predict", "cut out every object in photos: masks, overlays, uncertainty", run_predict},
     Command{"eval", "measure masks or a model: every number with its interval, tables, a report", run_eval},
     Command{"compare", "two evaluations of the same images: differences, intervals, p-values", run_compare},
@@ -32,7 +39,7 @@ constexpr std::array kCommands = {
 void print_help() {
   fmt::print("crispformer {}: semantic segmentation learned from image tags alone\n\n", version());
   fmt::print("Usage: crispformer COMMAND [OPTIONS]\n\nCommands:\n");
-  for (const Command& command : kCommands) fmt::print("  {:<10} {}\n", command.name, command.what);
+  for (const Command& command : kCommands) fmt::print("  {:<13} {}\n", command.name, command.what);
   fmt::print("\n`crispformer COMMAND --help` explains one with examples.\n");
 }
 
@@ -51,6 +58,15 @@ int run(const Arguments& arguments) {
   throw UsageError("unknown command '{}': `crispformer --help` lists them", arguments[0]);
 }
 
+// OpenMP's threads spin while they wait for each other, and so keep the cores from the threads that decode, refine
+// and load beside the network: with both cores busy a training step took up to seven times as long. The runtime reads
+// its policy when it is loaded, so the program has to start once more with the variable set. A user's own choice stays.
+void wait_without_spinning(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", argv);  // on failure it goes on as it is
+}
+
 int fail(int status, std::string_view message) {
   Progress::clear_line();
   fmt::print(stderr, "error: {}\n", message);
@@ -61,6 +77,7 @@ int fail(int status, std::string_view message) {
 }  // namespace crisp::apps
 
 int main(int argc, char** argv) {
+  crisp::apps::wait_without_spinning(argv);
   try {
     return crisp::apps::run({argv + 1, argv + argc});
   } catch (const crisp::UsageError& error) {

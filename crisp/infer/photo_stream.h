@@ -20,7 +20,8 @@ struct Photo {
 
 struct StreamOptions {
   int workers = 2;
-  int64_t batch = 1;  // photos of one size at once in the network
+  int64_t batch = 1;           // photos of one size at once in the network
+  std::function<bool()> stop;  // when it says so, no further photo is begun
 };
 
 // What happens to each photo. The first and the third run on worker threads, the others on the calling thread.
@@ -62,9 +63,10 @@ void stream_photos(size_t count, const StreamOptions& options, const PhotoStages
     group.clear();
     while (finishing.size() > window) finish_one();
   };
-  size_t next = 0;
-  while (next < count || !reading.empty()) {
-    while (next < count && reading.size() < window) {
+  size_t next = 0, end = count;
+  while (next < end || !reading.empty()) {
+    if (options.stop && options.stop()) end = next;
+    while (next < end && reading.size() < window) {
       const size_t index = next++;
       reading.push_back(pool.submit([&stages, index]() -> Read {
         try {

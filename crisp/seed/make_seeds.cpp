@@ -95,8 +95,8 @@ data::Seed make_seed(const image::Image& photo, const Cams& cams, const Affinity
   return to_seed(p);
 }
 
-data::SeedFacts make_seeds(CamMaker& maker, AffinityMaker* affinity, const SeedPhotos& photos,
-                           const SeedOptions& options, data::SeedFacts facts, const Path& out) {
+std::optional<data::SeedFacts> make_seeds(CamMaker& maker, AffinityMaker* affinity, const SeedPhotos& photos,
+                                          const SeedOptions& options, data::SeedFacts facts, const Path& out) {
   check(options);
   if (options.refine.has(Refinement::kAffinity) && affinity == nullptr) {
     throw Error("refinement by affinity needs an affinity network");
@@ -156,8 +156,9 @@ data::SeedFacts make_seeds(CamMaker& maker, AffinityMaker* affinity, const SeedP
     writer.skip(open[index]->id, problem);
     progress.advance();
   };
-  infer::stream_photos(open.size(), {.workers = options.workers, .batch = options.batch}, stages);
+  infer::stream_photos(open.size(), {.workers = options.workers, .batch = options.batch, .stop = options.stop}, stages);
   progress.finish();
+  if (options.stop && options.stop()) return std::nullopt;
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const data::SeedFacts& done = writer.finish(ids, options.workers);
   if (done.images == 0) throw Error("{}: not one of {} photos could be read", out.string(), ids.size());

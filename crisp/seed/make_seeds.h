@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "crisp/data/dataset.h"
 #include "crisp/data/seed_folder.h"
@@ -24,6 +25,7 @@ struct SeedOptions {
   double low_power = 4, high_power = 24;
   int64_t batch = 4;
   int workers = 2;
+  std::function<bool()> stop;  // asked now and then; empty: never
 };
 
 void check(const SeedOptions& options);
@@ -40,8 +42,8 @@ data::Seed make_seed(const image::Image& photo, const Cams& cams, const Affinity
                      const SeedOptions& options);
 
 // Fills a seed folder: decoding, network, refinement and writing overlap. What is there already is left alone.
-// Returns the folder's head. `affinity` may be null where the chain has none.
-data::SeedFacts make_seeds(CamMaker& cams, AffinityMaker* affinity, const SeedPhotos& photos,
-                           const SeedOptions& options, data::SeedFacts facts, const Path& out);
+// Returns the folder's head, or nothing when `stop` ended it early. `affinity` may be null where the chain has none.
+std::optional<data::SeedFacts> make_seeds(CamMaker& cams, AffinityMaker* affinity, const SeedPhotos& photos,
+                                          const SeedOptions& options, data::SeedFacts facts, const Path& out);
 
 }  // namespace crisp::seed

@@ -65,10 +65,15 @@ Trainer::Trainer(Task& task, const TrainerOptions& options, torch::Device device
   }
 }
 
+double Trainer::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
 Moment Trainer::now() const { return {step_, steps_, step_ / steps_per_epoch_}; }
 
 bool Trainer::run(const std::function<bool()>& stop) {
   start_ = Clock::now();
+  events_ = std::make_unique<report::EventWriter>(folder_ / "events", step_ + 1);
   progress_ = std::make_unique<Progress>(task_.name(), steps_ - step_, "steps");
   while (step_ < steps_) {
     torch::manual_seed(derive_seed(options_.seed, static_cast<uint64_t>(step_)));
@@ -164,18 +169,21 @@ void Trainer::read_notes() {
     const bool bad = value[count] > 0;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const double speed = static_cast<double>(images_done_) / std::max(1e-9, seconds);
-    report::RunRecord record = {{"step", item.step + 1},
-                                {"epoch", static_cast<double>(item.step) / static_cast<double>(steps_per_epoch_)},
-                                {"rate", item.rate},
-                                {"images_per_s", speed},
-                                {"seconds", seconds_before_ + seconds}};
+    report::LogRecord record{item.step + 1,
+                             {{"epoch", static_cast<double>(item.step) / static_cast<double>(steps_per_epoch_)},
+                              {"rate", item.rate},
+                              {"images_per_s", speed},
+                              {"seconds", seconds_before_ + seconds}}};
+    report::Scalars scalars = {{"rate", item.rate}, {"images_per_s", speed}};
     std::vector<std::string> words;
     for (size_t i = 0; i < count; ++i) {
-      record.emplace_back(item.names[i], static_cast<double>(value[i]));
+      record.fields.emplace_back(item.names[i], static_cast<double>(value[i]));
+      scalars.emplace_back("train/" + item.names[i], value[i]);
       if (i + 1 < count) words.push_back(fmt::format("{} {:.4g}", item.names[i], value[i]));
     }
-    if (bad) record.emplace_back("skipped", 1.0);
+    if (bad) record.fields.emplace_back("skipped", int64_t{1});
     log_.append(record);
+    events_->scalars(item.step + 1, scalars);
     progress_->advance(1, fmt::format("epoch {}/{} {} {:.1f} images/s {}", item.step / steps_per_epoch_ + 1,
                                       options_.epochs, join(words, " "), speed, memory_text(device_)));
     bad_in_a_row_ = bad ? bad_in_a_row_ + 1 : 0;
@@ -205,13 +213,16 @@ void Trainer::finish_epoch() {
     task_.network().eval();
     validation_ = task_.validate(now());
     if (!validation_.empty()) {
-      report::RunRecord record = {{"step", step_}, {"epoch", static_cast<double>(epoch)}};
+      report::LogRecord record{step_, {{"epoch", static_cast<double>(epoch)}}};
+      report::Scalars scalars;
       std::vector<std::string> words;
       for (const auto& [name, value] : validation_) {
-        record.emplace_back("val_" + name, value);
+        record.fields.emplace_back("val_" + name, value);
+        scalars.emplace_back("val/" + name, value);
         words.push_back(fmt::format("{} {:.4g}", name, value));
       }
       log_.append(record);
+      events_->scalars(step_, scalars);
       log_info("epoch {}/{}: {}", epoch, options_.epochs, join(words, ", "));
     }
   }
@@ -231,8 +242,7 @@ void Trainer::save() {
   checkpoint.facts["task"] = task_.name();
   checkpoint.facts["steps"] = std::to_string(steps_);
   checkpoint.facts["skipped"] = std::to_string(skipped_);
-  checkpoint.facts["seconds"] =
-      fmt::format("{}", seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count());
+  checkpoint.facts["seconds"] = fmt::format("{}", seconds());
   checkpoints_.write(checkpoint);
 }
 

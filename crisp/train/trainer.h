@@ -6,6 +6,7 @@
 
 #include "crisp/base/progress.h"
 #include "crisp/report/run_log.h"
+#include "crisp/report/tensorboard.h"
 #include "crisp/tensor/autocast.h"
 #include "crisp/train/checkpoint.h"
 #include "crisp/train/ema.h"
@@ -47,6 +48,7 @@ class Trainer {
   int64_t step() const { return step_; }
   int64_t steps() const { return steps_; }
   int64_t skipped_steps() const { return skipped_; }
+  double seconds() const;  // of training, in this process and before
   const Numbers& last_validation() const { return validation_; }
 
  private:
@@ -76,6 +78,7 @@ class Trainer {
   std::unique_ptr<Ema> ema_;
   CheckpointFolder checkpoints_;
   report::RunLog log_;
+  std::unique_ptr<report::EventWriter> events_;
   std::unique_ptr<Progress> progress_;
   int64_t step_ = 0, skipped_ = 0, bad_in_a_row_ = 0;
   torch::Tensor scale_, skip_;                                 // of the loss (fp16); 1 where the step must not count

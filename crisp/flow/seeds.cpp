@@ -1,0 +1,129 @@
+#include "crisp/flow/seeds.h"
+
+#include <nlohmann/json.hpp>
+
+#include "crisp/base/error.h"
+#include "crisp/base/log.h"
+#include "crisp/base/text.h"
+#include "crisp/flow/evaluate_model.h"
+#include "crisp/flow/run_folder.h"
+
+namespace crisp::flow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json crf_json(const std::string& preset, const ops::CrfOptions& crf) {
+  return {{"preset", preset},
+          {"iterations", crf.iterations},
+          {"spatial_sigma", crf.spatial_sigma},
+          {"spatial_weight", crf.spatial_weight},
+          {"bilateral_sigma_xy", crf.bilateral_sigma_xy},
+          {"bilateral_sigma_rgb", crf.bilateral_sigma_rgb},
+          {"bilateral_weight", crf.bilateral_weight},
+          {"scale_factor", crf.scale_factor}};
+}
+
+data::SeedFacts facts_of(const SeedsOptions& options, const ClassNames& classes) {
+  return {.made_by = options.command,
+          .data = options.data.string(),
+          .split = options.split,
+          .classes = classes,
+          .options = options_json(options)};
+}
+
+// The labels it learns from are a seed folder of their own: what the CAMs are sure of.
+bool learn_affinity(const SeedsOptions& options, const seed::SeedPhotos& photos, seed::CamMaker& cams,
+                    torch::Device device, const std::function<bool()>& stop) {
+  const Path folder = options.out / "affinity";
+  if (is_run_folder(folder) && read_run(folder).complete) return true;
+  SeedsOptions confident = options;
+  confident.seed.stop = stop;
+  confident.seed.confident = true;
+  confident.seed.keep_cams = false;
+  confident.seed.refine.chain = {seed::Refinement::kCrf};
+  log_info("affinity: labels that the activation maps are sure of");
+  if (!seed::make_seeds(cams, nullptr, photos, confident.seed, facts_of(confident, cams.classes()),
+                        folder / "labels")) {
+    return false;
+  }
+
+  data::SeedFolder labels(folder / "labels");
+  std::vector<data::Sample> samples;
+  for (const data::Sample& sample : photos.samples) {
+    if (labels.has(sample.id) && !sample.tags.empty()) samples.push_back(sample);
+  }
+  if (samples.empty()) throw Error("{}: no photo with tags has confident labels", labels.path().string());
+  train::AffinityOptions task_options = options.affinity_task;
+  if (task_options.augment.crop < 0) task_options.augment.crop = default_crop(samples);
+  RunFolder run(folder,
+                {.task = "affinity",
+                 .command = options.command,
+                 .data = options.data.string(),
+                 .split = options.split,
+                 .classes = cams.classes()},
+                "", is_run_folder(folder));
+  torch::manual_seed(options.affinity_trainer.seed);
+  const model::CamClassifier classifier = model::load_classifier(options.classifier);
+  train::AffinityTask task(model::make_affinity_net(classifier), std::move(samples), std::move(labels), task_options,
+                           device);
+  train::Trainer trainer(task, options.affinity_trainer, device, folder);
+  trainer.resume();
+  if (!trainer.run(stop)) return false;
+  run.finish(trainer.seconds());
+  return true;
+}
+
+}  // namespace
+
+std::string options_json(const SeedsOptions& o) {
+  Json json = {{"classifier", o.classifier.string()},
+               {"scales", o.cam.scales},
+               {"flip", o.cam.flip},
+               {"refine", seed::to_string(o.seed.refine.chain)},
+               {"max_side", o.seed.max_side},
+               {"untagged", o.seed.untagged == seed::Untagged::kSkip ? "skip" : "background"}};
+  if (o.seed.confident) {
+    json["low_power"] = o.seed.low_power;
+    json["high_power"] = o.seed.high_power;
+  } else {
+    json["background"] = seed::to_string(o.seed.background);
+  }
+  if (o.seed.refine.has(seed::Refinement::kCrf)) json["crf"] = crf_json(o.crf, o.seed.refine.crf);
+  if (o.seed.refine.has(seed::Refinement::kPar)) {
+    const ops::ParOptions& par = o.seed.refine.par;
+    json["par"] = {{"dilations", par.dilations}, {"iterations", par.iterations}, {"w1", par.w1}, {"w2", par.w2}};
+  }
+  if (o.seed.refine.has(seed::Refinement::kAffinity)) {
+    json["affinity"] = {{"network", o.affinity.string()},
+                        {"steps", o.seed.refine.walk_steps},
+                        {"beta", o.seed.refine.walk_beta},
+                        {"epochs", o.affinity_trainer.epochs}};
+  }
+  return json.dump();
+}
+
+std::optional<data::SeedFacts> make_seed_folder(const SeedsOptions& options, torch::Device device,
+                                                const std::function<bool()>& stop) {
+  const data::Dataset dataset = open_tagged(options.data, options.split, options.tags_from, options.tags,
+                                            options.random_seed, options.seed.workers);
+  seed::CamMaker cams(model::load_classifier(options.classifier), device, options.dtype, options.cam);
+  check_classes(cams.classes(), dataset.classes);
+  const seed::SeedPhotos photos = seed::photos_for_seeds(dataset.samples(options.split), options.seed.untagged);
+  if (photos.untagged > 0) {
+    log_warning("{} photo(s) have no tags and get no seed; `--untagged background` takes them for background",
+                photos.untagged);
+  }
+  std::optional<seed::AffinityMaker> affinity;
+  if (options.seed.refine.has(seed::Refinement::kAffinity)) {
+    if (options.affinity.empty() && !learn_affinity(options, photos, cams, device, stop)) return std::nullopt;
+    const Path network = options.affinity.empty() ? options.out / "affinity" : options.affinity;
+    affinity.emplace(model::load_affinity_net(network), device, options.dtype);
+  }
+  seed::SeedOptions how = options.seed;
+  how.stop = stop;
+  return seed::make_seeds(cams, affinity ? &*affinity : nullptr, photos, how, facts_of(options, dataset.classes),
+                          options.out);
+}
+
+}  // namespace crisp::flow

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+
+#include "crisp/data/seed_folder.h"
+#include "crisp/flow/train_classifier.h"
+#include "crisp/seed/make_seeds.h"
+#include "crisp/train/affinity_task.h"
+
+namespace crisp::flow {
+
+struct SeedsOptions {
+  Path data, classifier, out;
+  std::string split = "train", tags_from = "auto", tags;
+  seed::CamOptions cam;
+  seed::SeedOptions seed;
+  std::string crf = "psa";  // the preset's name, for the record
+  Path affinity;            // a trained affinity network; empty: one is learned in OUT/affinity when needed
+  train::AffinityOptions affinity_task;
+  train::TrainerOptions affinity_trainer;
+  torch::ScalarType dtype = torch::kFloat;
+  std::string command;
+  uint64_t random_seed = 0;
+};
+
+// The parameters that decide the labels, as the JSON object of seeds.json.
+std::string options_json(const SeedsOptions& options);
+
+// Stage A's second half: from a classifier and tags to a seed folder; learns the affinity network first where the
+// chain wants one. Goes on where it was stopped. Nothing is returned when `stop` ended it early.
+std::optional<data::SeedFacts> make_seed_folder(const SeedsOptions& options, torch::Device device,
+                                                const std::function<bool()>& stop);
+
+// What another background would give: mIoU on photos with masks. It looks at masks and writes nothing.
+struct SweepPoint {
+  seed::Background background;
+  double miou = 0, foreground_share = 0;  // percent
+};
+struct Sweep {
+  std::vector<SweepPoint> points;
+  int64_t images = 0;  // how many were looked at
+};
+Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::Device device);
+
+}  // namespace crisp::flow

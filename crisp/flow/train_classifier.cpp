@@ -1,0 +1,146 @@
+#include "crisp/flow/train_classifier.h"
+
+#include <algorithm>
+
+#include "crisp/base/error.h"
+#include "crisp/base/log.h"
+#include "crisp/base/resources.h"
+#include "crisp/base/text.h"
+#include "crisp/flow/run_folder.h"
+#include "crisp/image/decode.h"
+#include "crisp/model/load.h"
+#include "crisp/seed/tag_file.h"
+
+namespace crisp::flow {
+namespace {
+
+std::vector<data::Sample> tagged_samples(const data::Dataset& dataset, const std::string& split) {
+  std::vector<data::Sample> tagged;
+  size_t untagged = 0;
+  for (data::Sample& sample : dataset.samples(split)) {
+    if (sample.has_tags) {
+      tagged.push_back(std::move(sample));
+    } else {
+      ++untagged;
+    }
+  }
+  if (untagged > 0) log_warning("{} photo(s) of split {} have no tags and are left out", untagged, split);
+  return tagged;
+}
+
+// A class nobody tags cannot be learned, and one that every photo has cannot be told from the rest.
+void warn_about_classes(const std::vector<data::Sample>& samples, const ClassNames& classes) {
+  std::vector<size_t> counts(classes.size());
+  for (const data::Sample& sample : samples) {
+    for (const int tag : sample.tags) ++counts[static_cast<size_t>(tag)];
+  }
+  std::vector<std::string> never, always;
+  for (size_t k = 1; k < classes.size(); ++k) {
+    if (counts[k] == 0) never.push_back(classes[k]);
+    if (counts[k] == samples.size() && samples.size() > 1) always.push_back(classes[k]);
+  }
+  if (never.size() + 1 == classes.size())
+    throw Error("not one photo is tagged with a class: there is nothing to learn");
+  if (!never.empty()) {
+    log_warning("never tagged, so never learned: {}", join_some(never));
+  }
+  if (!always.empty()) {
+    log_warning("every photo is tagged with {}: its activation maps will say little; add photos without it",
+                join_some(always));
+  }
+}
+
+std::vector<data::Sample> validation_samples(const data::Dataset& dataset, const ClassifierOptions& options) {
+  if (options.val == "none") return {};
+  std::string split = options.val;
+  if (split == "auto") {
+    const auto found = std::find_if(dataset.splits.begin(), dataset.splits.end(),
+                                    [](const auto& item) { return item.first.starts_with("val"); });
+    if (found == dataset.splits.end() || found->first == options.split) return {};
+    split = found->first;
+  }
+  std::vector<data::Sample> samples = tagged_samples(dataset, split);
+  if (samples.empty() && options.val != "auto") throw Error("--val {}: no photo of this split has tags", split);
+  return samples;
+}
+
+Path initial_weights(const ClassifierOptions& options) {
+  if (!options.init.empty()) return options.init == "none" ? Path() : Path(options.init);
+  const Path shipped = shipped_weights(options.arch + ".safetensors");
+  if (shipped.empty()) {
+    throw UsageError("--init is needed: no {} weights are shipped; give a file, or --init none to start from nothing",
+                     options.arch);
+  }
+  return shipped;
+}
+
+}  // namespace
+
+data::Dataset open_tagged(const Path& data, const std::string& split, const std::string& tags_from,
+                          const std::string& tags_file, uint64_t seed, int threads) {
+  data::Dataset dataset = data::open_dataset(
+      data, {.tags_from = data::parse_tag_source(tags_from), .only_split = split, .seed = seed, .threads = threads});
+  if (!tags_file.empty()) {
+    const size_t tagged = dataset.set_tags(seed::read_tag_file(tags_file));
+    log_info("{}: tags for {} of {} photos", tags_file, tagged, dataset.all.size());
+  }
+  for (const std::string& warning : dataset.warnings()) log_warning("{}", warning);
+  data::require_tags(dataset, split);
+  return dataset;
+}
+
+int default_crop(const std::vector<data::Sample>& samples) {
+  std::vector<int> sides;
+  const size_t step = std::max<size_t>(1, samples.size() / 64);
+  for (size_t i = 0; i < samples.size(); i += step) {
+    try {
+      const image::ImageSize size = image::read_size(samples[i].image);
+      sides.push_back(std::max(size.width, size.height));
+    } catch (const Error&) {  // the loader will name it
+    }
+  }
+  if (sides.empty()) return 320;
+  std::nth_element(sides.begin(), sides.begin() + static_cast<ptrdiff_t>(sides.size() / 2), sides.end());
+  const int median = sides[sides.size() / 2];
+  return median > 400 ? 448 : std::clamp((median + 31) / 32 * 32, 64, 320);
+}
+
+bool train_classifier(const ClassifierOptions& options, torch::Device device, const std::function<bool()>& stop) {
+  const data::Dataset dataset = open_tagged(options.data, options.split, options.tags_from, options.tags,
+                                            options.trainer.seed, options.task.workers);
+  std::vector<data::Sample> samples = tagged_samples(dataset, options.split);
+  warn_about_classes(samples, dataset.classes);
+  std::vector<data::Sample> val = validation_samples(dataset, options);
+
+  train::ClassifyOptions task_options = options.task;
+  if (task_options.augment.crop < 0) task_options.augment.crop = default_crop(samples);
+  model::CamClassifierConfig config;
+  config.encoder = model::classifier_encoder(options.arch);
+  config.encoder.drop_path = options.drop_path;
+  config.pooling = model::parse_pooling(options.pooling);
+  config.top_share = options.top_share;
+  config.classes = dataset.classes;
+  const Path weights = initial_weights(options);
+  RunFolder run(options.out,
+                {.task = "classify",
+                 .command = options.command,
+                 .data = options.data.string(),
+                 .split = options.split,
+                 .classes = dataset.classes},
+                options.config, options.resume);
+
+  torch::manual_seed(options.trainer.seed);
+  model::CamClassifier network(config);
+  model::draw_weights(*network);
+  if (!weights.empty()) model::load_encoder(network->encoder, weights);
+  log_info("{} photos, {} classes, {}, crop {}, starting from {}", samples.size(), dataset.classes.size() - 1,
+           options.arch, task_options.augment.crop, weights.empty() ? "nothing" : weights.string());
+  train::ClassifyTask task(network, std::move(samples), std::move(val), task_options, device);
+  train::Trainer trainer(task, options.trainer, device, run.path());
+  if (options.resume) trainer.resume();
+  if (!trainer.run(stop)) return false;
+  run.finish(trainer.seconds());
+  return true;
+}
+
+}  // namespace crisp::flow
