@@ -78,7 +78,7 @@ bool learn_affinity(const SeedsOptions& options, const seed::SeedPhotos& photos,
 
 std::string options_json(const SeedsOptions& o) {
   Json json = {{"classifier", o.classifier.string()},
-               {"scales", o.cam.scales},
+               {"scales", o.cam.scales.empty() ? Json("by size") : Json(o.cam.scales)},
                {"flip", o.cam.flip},
                {"refine", seed::to_string(o.seed.refine.chain)},
                {"max_side", o.seed.max_side},

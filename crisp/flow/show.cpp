@@ -52,8 +52,9 @@ Source seed_source(const ShowOptions& options, torch::Device device) {
       source.facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
   }
   if (options.cams && json.contains("classifier")) {
-    add_classifier(source, json["classifier"].get<std::string>(),
-                   {.scales = json.value("scales", std::vector<double>()), .flip = json.value("flip", true)}, device);
+    seed::CamOptions cam{.scales = {}, .flip = json.value("flip", true)};
+    if (json["scales"].is_array()) cam.scales = json["scales"].get<std::vector<double>>();
+    add_classifier(source, json["classifier"].get<std::string>(), cam, device);
   }
   return source;
 }
