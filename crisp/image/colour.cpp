@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <vector>
+
+#include "crisp/base/simd.h"
 
 namespace crisp::image {
 namespace {
@@ -28,6 +31,42 @@ std::vector<int> gaussian(float deviation) {
   std::vector<int> fixed;
   for (const float weight : weights) fixed.push_back(to_fixed(weight / sum));
   return fixed;
+}
+
+struct FixedMatrix {
+  int weight[3][3], offset[3];
+};
+
+// All three are read before one is written, so that the compiler can use vectors.
+CRISP_SIMD void apply_fixed(const FixedMatrix& map, uint8_t* rgb, size_t pixels) {
+  for (size_t i = 0; i < pixels; ++i) {
+    const int r = rgb[3 * i], g = rgb[3 * i + 1], b = rgb[3 * i + 2];
+    uint8_t out[3];
+    for (size_t c = 0; c < 3; ++c)
+      out[c] = from_fixed(map.weight[c][0] * r + map.weight[c][1] * g + map.weight[c][2] * b + map.offset[c]);
+    for (size_t c = 0; c < 3; ++c) rgb[3 * i + c] = out[c];
+  }
+}
+
+CRISP_SIMD void add_weighted(const uint8_t* values, int weight, int* sum, size_t size) {
+  for (size_t i = 0; i < size; ++i) sum[i] += weight * values[i];
+}
+
+CRISP_SIMD void end_sum(const int* sum, uint8_t* values, size_t size) {
+  for (size_t i = 0; i < size; ++i) values[i] = from_fixed(sum[i]);
+}
+
+// In 32 bits, so for a row at most.
+CRISP_SIMD void add_channels(const uint8_t* rgb, size_t pixels, uint64_t* sums) {
+  uint32_t r = 0, g = 0, b = 0;
+  for (size_t i = 0; i < pixels; ++i) {
+    r += rgb[3 * i];
+    g += rgb[3 * i + 1];
+    b += rgb[3 * i + 2];
+  }
+  sums[0] += r;
+  sums[1] += g;
+  sums[2] += b;
 }
 
 }  // namespace
@@ -78,24 +117,17 @@ ColourMatrix hue(float turn) {
 }
 
 void apply(const ColourMatrix& map, Image& image) {
-  int m[3][3], offset[3];
+  FixedMatrix fixed;
   for (size_t r = 0; r < 3; ++r) {
-    offset[r] = to_fixed(std::clamp(map.offset[r], -8192.0f, 8192.0f)) + (1 << (kShift - 1));
-    for (size_t c = 0; c < 3; ++c) m[r][c] = to_fixed(std::clamp(map.matrix[r][c], -32.0f, 32.0f));
+    fixed.offset[r] = to_fixed(std::clamp(map.offset[r], -8192.0f, 8192.0f)) + (1 << (kShift - 1));
+    for (size_t c = 0; c < 3; ++c) fixed.weight[r][c] = to_fixed(std::clamp(map.matrix[r][c], -32.0f, 32.0f));
   }
-  uint8_t* pixel = image.rgb.data();
-  const uint8_t* end = pixel + image.rgb.size();
-  for (; pixel != end; pixel += 3) {
-    const int r = pixel[0], g = pixel[1], b = pixel[2];
-    for (size_t i = 0; i < 3; ++i) pixel[i] = from_fixed(m[i][0] * r + m[i][1] * g + m[i][2] * b + offset[i]);
-  }
+  apply_fixed(fixed, image.rgb.data(), image.rgb.size() / 3);
 }
 
 float mean_luma(const Image& image) {
   uint64_t sums[3] = {0, 0, 0};
-  for (size_t i = 0; i < image.rgb.size(); i += 3) {
-    for (size_t c = 0; c < 3; ++c) sums[c] += image.rgb[i + c];
-  }
+  for (int y = 0; y < image.height; ++y) add_channels(image.row(y), static_cast<size_t>(image.width), sums);
   double luma = 0;
   for (size_t c = 0; c < 3; ++c) luma += static_cast<double>(kLuma[c]) * static_cast<double>(sums[c]);
   return image.rgb.empty() ? 0 : static_cast<float>(luma * 3 / static_cast<double>(image.rgb.size()));
@@ -104,9 +136,10 @@ float mean_luma(const Image& image) {
 void blur(Image& image, float deviation) {
   if (deviation < 0.1f || image.rgb.empty()) return;
   const std::vector<int> weights = gaussian(deviation);
-  const int radius = static_cast<int>(weights.size() / 2), stride = 3 * image.width;
-  std::vector<uint8_t> row(static_cast<size_t>(stride + 6 * radius));
-  std::vector<int> sum(static_cast<size_t>(stride));
+  const int radius = static_cast<int>(weights.size() / 2);
+  const size_t row_size = static_cast<size_t>(image.width) * 3;
+  std::vector<uint8_t> row(row_size + 6 * static_cast<size_t>(radius));
+  std::vector<int> sum(row_size);
   // Along rows: the row is copied between repeated ends, then every tap is one pass over it.
   for (int y = 0; y < image.height; ++y) {
     uint8_t* pixels = image.row(y);
@@ -115,22 +148,17 @@ void blur(Image& image, float deviation) {
       std::copy_n(pixels + from, 3, row.data() + 3 * (x + radius));
     }
     std::fill(sum.begin(), sum.end(), 1 << (kShift - 1));
-    for (size_t t = 0; t < weights.size(); ++t) {
-      const uint8_t* shifted = row.data() + 3 * t;
-      for (int i = 0; i < stride; ++i) sum[static_cast<size_t>(i)] += weights[t] * shifted[i];
-    }
-    for (int i = 0; i < stride; ++i) pixels[i] = from_fixed(sum[static_cast<size_t>(i)]);
+    for (size_t t = 0; t < weights.size(); ++t) add_weighted(row.data() + 3 * t, weights[t], sum.data(), row_size);
+    end_sum(sum.data(), pixels, row_size);
   }
   const Image source = image;
   for (int y = 0; y < image.height; ++y) {
     std::fill(sum.begin(), sum.end(), 1 << (kShift - 1));
     for (int t = -radius; t <= radius; ++t) {
       const uint8_t* shifted = source.row(std::clamp(y + t, 0, image.height - 1));
-      const int weight = weights[static_cast<size_t>(t + radius)];
-      for (int i = 0; i < stride; ++i) sum[static_cast<size_t>(i)] += weight * shifted[i];
+      add_weighted(shifted, weights[static_cast<size_t>(t + radius)], sum.data(), row_size);
     }
-    uint8_t* pixels = image.row(y);
-    for (int i = 0; i < stride; ++i) pixels[i] = from_fixed(sum[static_cast<size_t>(i)]);
+    end_sum(sum.data(), image.row(y), row_size);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "crisp/base/error.h"
+#include "crisp/base/simd.h"
 
 namespace crisp::image {
 namespace {
@@ -49,52 +50,44 @@ struct Taps {
   }
 };
 
-uint8_t to_byte(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255)); }
+// Weights are positive and sum to 1 within half a unit each, so that a sum never leaves 0..255.
+uint8_t to_byte(int32_t sum) { return static_cast<uint8_t>(sum >> kWeightBits); }
 
-// Along rows. The weights of the first and last rows' pixels never read beyond the row (Taps).
-Image resize_width(const Image& image, int width) {
-  const Taps taps(image.width, width);
-  const std::vector<int32_t> weights = taps.fixed_point();
-  Image result(width, image.height);
-  for (int y = 0; y < image.height; ++y) {
-    const uint8_t* in = image.row(y);
-    uint8_t* out = result.row(y);
-    for (size_t i = 0; i < taps.first.size(); ++i, out += 3) {
-      const uint8_t* pixel = in + static_cast<ptrdiff_t>(taps.first[i]) * 3;
-      const int32_t* weight = weights.data() + i * static_cast<size_t>(taps.most);
-      int32_t red = kHalf, green = kHalf, blue = kHalf;
-      for (int k = 0; k < taps.count[i]; ++k, pixel += 3) {
-        red += pixel[0] * weight[k];
-        green += pixel[1] * weight[k];
-        blue += pixel[2] * weight[k];
-      }
-      out[0] = to_byte(red);
-      out[1] = to_byte(green);
-      out[2] = to_byte(blue);
-    }
-  }
-  return result;
+// The rows of a part of an image.
+struct Rows {
+  const uint8_t* first;
+  size_t stride;  // bytes from row to row
+};
+
+Rows rows_of(const Image& image, const Box& box) {
+  return {image.row(box.top) + 3 * box.left, static_cast<size_t>(image.width) * 3};
 }
 
-// Along columns, whole rows at a time so that the compiler can use vectors.
-Image resize_height(const Image& image, int height) {
-  const Taps taps(image.height, height);
-  const std::vector<int32_t> weights = taps.fixed_point();
-  Image result(image.width, height);
-  const size_t row_size = static_cast<size_t>(image.width) * 3;
-  std::vector<int32_t> sums(row_size);
-  for (int y = 0; y < height; ++y) {
-    const size_t i = static_cast<size_t>(y);
+// Along rows. The weights of the first and last rows' pixels never read beyond the row (Taps).
+void resize_row(const uint8_t* in, const Taps& taps, const std::vector<int32_t>& weights, uint8_t* out) {
+  for (size_t i = 0; i < taps.first.size(); ++i, out += 3) {
+    const uint8_t* pixel = in + static_cast<ptrdiff_t>(taps.first[i]) * 3;
     const int32_t* weight = weights.data() + i * static_cast<size_t>(taps.most);
-    std::fill(sums.begin(), sums.end(), kHalf);
-    for (int k = 0; k < taps.count[i]; ++k) {
-      const uint8_t* in = image.row(taps.first[i] + k);
-      for (size_t x = 0; x < row_size; ++x) sums[x] += in[x] * weight[k];
+    int32_t red = kHalf, green = kHalf, blue = kHalf;
+    for (int k = 0; k < taps.count[i]; ++k, pixel += 3) {
+      red += pixel[0] * weight[k];
+      green += pixel[1] * weight[k];
+      blue += pixel[2] * weight[k];
     }
-    uint8_t* out = result.row(y);
-    for (size_t x = 0; x < row_size; ++x) out[x] = to_byte(sums[x]);
+    out[0] = to_byte(red);
+    out[1] = to_byte(green);
+    out[2] = to_byte(blue);
   }
-  return result;
+}
+
+// Along columns, whole rows at a time: the mean of `count` rows of `size` bytes under `weight`.
+CRISP_SIMD void mix_rows(Rows rows, size_t size, const int32_t* weight, int count, int32_t* sums, uint8_t* out) {
+  for (size_t x = 0; x < size; ++x) sums[x] = kHalf;
+  for (int k = 0; k < count; ++k, rows.first += rows.stride) {
+    const uint8_t* in = rows.first;
+    for (size_t x = 0; x < size; ++x) sums[x] += in[x] * weight[k];
+  }
+  for (size_t x = 0; x < size; ++x) out[x] = to_byte(sums[x]);
 }
 
 void check_sizes(int old_width, int old_height, int width, int height) {
@@ -102,14 +95,51 @@ void check_sizes(int old_width, int old_height, int width, int height) {
   throw Error("cannot resize {} x {} pixels to {} x {}: sizes are at least 1", old_width, old_height, width, height);
 }
 
+void check_inside(const Box& box, const Image& image) {
+  const bool inside =
+      box.left >= 0 && box.top >= 0 && box.width <= image.width - box.left && box.height <= image.height - box.top;
+  if (inside) return;
+  throw Error("{} x {} pixels at ({}, {}) do not lie inside {} x {}", box.width, box.height, box.left, box.top,
+              image.width, image.height);
+}
+
 }  // namespace
+
+void resize_into(const Image& image, const Box& from, Image& target, const Box& to) {
+  check_sizes(from.width, from.height, to.width, to.height);
+  check_inside(from, image);
+  check_inside(to, target);
+  Rows rows = rows_of(image, from);
+  Image wide;
+  if (from.width != to.width) {
+    const Taps taps(from.width, to.width);
+    const std::vector<int32_t> weights = taps.fixed_point();
+    wide = Image(to.width, from.height);
+    for (int y = 0; y < from.height; ++y)
+      resize_row(rows.first + static_cast<size_t>(y) * rows.stride, taps, weights, wide.row(y));
+    rows = rows_of(wide, {0, 0, to.width, from.height});
+  }
+  const size_t row_size = static_cast<size_t>(to.width) * 3;
+  const Taps taps(from.height, to.height);
+  const std::vector<int32_t> weights = taps.fixed_point();
+  std::vector<int32_t> sums(row_size);
+  for (size_t y = 0; y < taps.first.size(); ++y) {
+    uint8_t* out = target.row(to.top + static_cast<int>(y)) + 3 * to.left;
+    if (from.height == to.height) {
+      std::copy_n(rows.first + y * rows.stride, row_size, out);
+      continue;
+    }
+    const Rows under{rows.first + static_cast<size_t>(taps.first[y]) * rows.stride, rows.stride};
+    mix_rows(under, row_size, weights.data() + y * static_cast<size_t>(taps.most), taps.count[y], sums.data(), out);
+  }
+}
 
 Image resize(const Image& image, int width, int height) {
   check_sizes(image.width, image.height, width, height);
   if (width == image.width && height == image.height) return image;
-  if (width == image.width) return resize_height(image, height);
-  if (height == image.height) return resize_width(image, width);
-  return resize_height(resize_width(image, width), height);
+  Image result(width, height);
+  resize_into(image, {0, 0, image.width, image.height}, result, {0, 0, width, height});
+  return result;
 }
 
 std::vector<float> resize_map(const std::vector<float>& map, int width, int height, int new_width, int new_height) {

@@ -12,6 +12,14 @@ namespace crisp::image {
 // takes columns first), torch's interpolate(antialias=True) within 1/255. Both sizes must be positive.
 Image resize(const Image& image, int width, int height);
 
+struct Box {
+  int left, top, width, height;
+};
+
+// The same from a part of one image into a part of another, without copies of either: `from` becomes what
+// resizing it alone would give. Both boxes must lie inside their images.
+void resize_into(const Image& image, const Box& from, Image& target, const Box& to);
+
 // The same triangle over one plane of floats (heat maps, probabilities), row by row.
 std::vector<float> resize_map(const std::vector<float>& map, int width, int height, int new_width, int new_height);
 

@@ -1,6 +1,6 @@
 #include "crisp/ops/bilinear.h"
 
-#include "crisp/ops/simd.h"
+#include "crisp/base/simd.h"
 
 namespace crisp::ops {
 

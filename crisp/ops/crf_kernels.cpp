@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "crisp/base/simd.h"
 #include "crisp/ops/fast_exp.h"
-#include "crisp/ops/simd.h"
 
 namespace crisp::ops {
 namespace {

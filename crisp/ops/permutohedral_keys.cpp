@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "crisp/base/error.h"
-#include "crisp/ops/simd.h"
+#include "crisp/base/simd.h"
 
 namespace crisp::ops {
 namespace {

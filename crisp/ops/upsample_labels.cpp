@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "crisp/base/simd.h"
 #include "crisp/ops/bilinear.h"
-#include "crisp/ops/simd.h"
 
 namespace crisp::ops {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "crisp/base/simd.h"
 #include "crisp/ops/bilinear.h"
-#include "crisp/ops/simd.h"
 #include "crisp/ops/weighted_upsample_kernel.h"
 
 namespace crisp::ops {

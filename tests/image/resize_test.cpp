@@ -58,6 +58,48 @@ TEST(Resize, NearestEqualsPillow) {
   }
 }
 
+TEST(Resize, APartIntoAPartEqualsThePartAlone) {
+  const Image photo = golden_image("resize");
+  const auto cut = [](const Image& image, const Box& box) {
+    Image part(box.width, box.height);
+    for (int y = 0; y < box.height; ++y) std::copy_n(image.row(box.top + y) + 3 * box.left, 3 * box.width, part.row(y));
+    return part;
+  };
+  const int w = photo.width, h = photo.height;
+  for (const Box& from : {Box{0, 0, w, h}, Box{3, 5, w - 7, h - 6}, Box{w - 4, h - 9, 4, 9}, Box{w - 1, 0, 1, 1}}) {
+    // Smaller, larger, one side kept, both kept.
+    for (const auto& [width, height] :
+         {std::pair{7, 11}, {90, 85}, {from.width, 40}, {40, from.height}, {from.width, from.height}}) {
+      Image target(w + 100, h + 100);
+      std::fill(target.rgb.begin(), target.rgb.end(), uint8_t{77});
+      const Image before = target;
+      const Box to{9, 4, width, height};
+      resize_into(photo, from, target, to);
+      EXPECT_EQ(cut(target, to).rgb, resize(cut(photo, from), width, height).rgb) << from.width << " " << width;
+      Image restored = target;  // nothing else was touched
+      for (int y = 0; y < height; ++y) std::fill_n(restored.row(4 + y) + 27, 3 * width, uint8_t{77});
+      EXPECT_EQ(restored.rgb, before.rgb);
+    }
+  }
+  Image target(10, 10);
+  EXPECT_THROW(resize_into(photo, {0, 0, w + 1, h}, target, {0, 0, 5, 5}), Error);
+  EXPECT_THROW(resize_into(photo, {0, 0, w, h}, target, {6, 0, 5, 5}), Error);
+  EXPECT_THROW(resize_into(photo, {-1, 0, 4, 4}, target, {0, 0, 5, 5}), Error);
+}
+
+TEST(Resize, WhiteStaysWhite) {
+  // The largest sums there are: rounded weights must not carry them beyond 255.
+  for (const int old_size : {1, 2, 3, 97, 640}) {
+    Image white(old_size, old_size);
+    std::fill(white.rgb.begin(), white.rgb.end(), uint8_t{255});
+    for (const int size : {1, 2, 5, 64, 333}) {
+      const Image got = resize(white, size, size);
+      EXPECT_EQ(std::count(got.rgb.begin(), got.rgb.end(), 255), static_cast<int64_t>(got.rgb.size()))
+          << old_size << " to " << size;
+    }
+  }
+}
+
 TEST(Resize, KeepsAFlatImageFlat) {
   Image flat(1, 4000);
   for (size_t i = 0; i < flat.rgb.size(); ++i) flat.rgb[i] = static_cast<uint8_t>(i % 3 * 127 + 1);
