@@ -15,7 +15,7 @@ constexpr uint8_t kEdge = 1, kUnknown = 2;  // bits: at an edge, next to a pixel
 uint8_t between(uint8_t a, uint8_t b) {
   const auto differ = static_cast<uint8_t>(a != b);
   const auto unknown = static_cast<uint8_t>((a == image::kIgnore) | (b == image::kIgnore));
-  return static_cast<uint8_t>(differ << unknown);  // kEdge, or kUnknown
+  return static_cast<uint8_t>(differ + (differ & unknown));  // kEdge, or kUnknown
 }
 
 // For each pixel the bits of the lines around it.
