@@ -10,7 +10,7 @@ Pixels pixels_of(const torch::Tensor& labels, int64_t classes) {
 
 torch::Tensor upsampled(const torch::Tensor& maps, int64_t height, int64_t width) {
   // Softmax over classes is quickest, by far, when each class is a plane of its own; the small maps are turned.
-  const torch::Tensor planes = maps.to(torch::kFloat).contiguous();
+  torch::Tensor planes = maps.to(torch::kFloat).contiguous();
   if (planes.size(2) == height && planes.size(3) == width) return planes;
   return torch::upsample_bilinear2d(planes, {height, width}, /*align_corners=*/false);
 }

@@ -52,9 +52,8 @@ class Sum {
   Total total_;
 };
 
-const torch::Tensor& needed(const torch::Tensor& target, const char* name, const char* part) {
+void need(const torch::Tensor& target, const char* name, const char* part) {
   if (!target.defined()) throw Error("the {} loss is on but its target, {}, is missing", part, name);
-  return target;
 }
 
 }  // namespace
@@ -94,14 +93,18 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
   }
   if (options.dice > 0 || options.surface > 0) {
     const torch::Tensor probabilities = refined.exp();
-    if (options.dice > 0)
-      sum.add("dice", options.dice, soft_dice(probabilities, (-cross_entropy).exp(), pixels, weight));
+    if (options.dice > 0) {
+      const torch::Tensor of_label = (-cross_entropy).exp();
+      sum.add("dice", options.dice, soft_dice(probabilities, of_label, pixels, weight));
+    }
     if (options.surface > 0) {
-      torch::Tensor known;
-      if (!options.surface_everywhere)
-        known = needed(targets.band, "the boundary band", "surface").le(1).to(torch::kFloat);
-      const torch::Tensor& distance = needed(targets.distance, "the distance to edges", "surface");
-      sum.add("surface", options.surface, surface(probabilities, distance, known));
+      need(targets.distance, "the distance to edges", "surface");
+      torch::Tensor known;  // undefined: every pixel
+      if (!options.surface_everywhere) {
+        need(targets.band, "the boundary band", "surface");
+        known = (targets.band <= 1).to(torch::kFloat);
+      }
+      sum.add("surface", options.surface, surface(probabilities, targets.distance, known));
     }
   }
   if (options.heteroscedastic > 0 && outputs.logits.defined() && outputs.variance.defined()) {
@@ -114,9 +117,9 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
     sum.add("heteroscedastic", options.heteroscedastic, value);
   }
   if (options.boundary > 0 && outputs.boundary.defined()) {
-    const torch::Tensor& band = needed(targets.band, "the boundary band", "boundary");
+    need(targets.band, "the boundary band", "boundary");
     const torch::Tensor logits = upsampled(outputs.boundary, height, width).squeeze(1);
-    const torch::Tensor value = boundary(logits, band, options.discount_boundary ? weight : torch::Tensor());
+    const torch::Tensor value = boundary(logits, targets.band, options.discount_boundary ? weight : torch::Tensor());
     sum.add("boundary", options.boundary, value);
   }
   return sum.take();
