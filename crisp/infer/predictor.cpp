@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "crisp/base/error.h"
-#include "crisp/infer/uncertainty.h"
+#include "crisp/ops/uncertainty.h"
 #include "crisp/ops/upsample_labels.h"
 
 namespace crisp::infer {
@@ -28,8 +28,8 @@ image::Mask to_mask(const torch::Tensor& labels) {
 
 // On the device the maps are on; only the result travels.
 void fill_uncertainty(Result& result, const torch::Tensor& aleatoric, const torch::Tensor& log_probabilities) {
-  const torch::Tensor entropy = relative_entropy(log_probabilities);
-  result.uncertainty = on_cpu(mixed_uncertainty(aleatoric, entropy));
+  const torch::Tensor entropy = ops::relative_entropy(log_probabilities);
+  result.uncertainty = on_cpu(ops::mixed_uncertainty({aleatoric, entropy}));
   result.mean_uncertainty = result.uncertainty.mean().item<double>();
   result.mean_entropy = entropy.mean().item<double>();
 }

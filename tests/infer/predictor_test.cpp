@@ -2,7 +2,6 @@
 
 #include "crisp/base/error.h"
 #include "crisp/base/random.h"
-#include "crisp/infer/uncertainty.h"
 #include "tests/model/tiny.h"
 #include "tests/support/tensors.h"
 
@@ -90,18 +89,6 @@ TEST(Predictor, SmallAndThinImagesWork) {
       EXPECT_TRUE(std::isfinite(result.mean_uncertainty));
     }
   }
-}
-
-TEST(Uncertainty, NormalisesBetweenPercentilesAndCallsFlatMapsCertain) {
-  const torch::Tensor ramp = torch::arange(1000, torch::kFloat).view({20, 50});
-  const torch::Tensor scaled = infer::normalise_percentiles(ramp);
-  EXPECT_EQ(scaled.flatten()[5].item<float>(), 0);  // below the 1st percentile
-  EXPECT_EQ(scaled.flatten()[995].item<float>(), 1);
-  EXPECT_NEAR(scaled.flatten()[499].item<float>(), 0.5, 0.002);
-  EXPECT_EQ(infer::normalise_percentiles(torch::full({4, 4}, 3.0f)).abs().max().item<float>(), 0);
-  const torch::Tensor sure = torch::log_softmax(torch::tensor({1e4f, 0.0f, -1e4f}).view({3, 1, 1}), 0);
-  EXPECT_EQ(infer::relative_entropy(sure.clamp_min(-1e30)).item<float>(), 0);
-  EXPECT_NEAR(infer::relative_entropy(torch::log_softmax(torch::zeros({7, 2, 2}), 0))[0][0].item<double>(), 1, 1e-6);
 }
 
 TEST(Tiling, SpansCoverEverySideOnTheGrid) {
