@@ -28,24 +28,6 @@ std::vector<seed::Background> candidates(bool power) {
   return all;
 }
 
-double mean_iou(const metric::Confusion& counts) {
-  double sum = 0;
-  int classes = 0;
-  for (int k = 0; k < counts.classes(); ++k) {
-    const int64_t truth = counts.truth_pixels(k), both = counts.at(k, k);
-    if (truth == 0) continue;
-    sum += static_cast<double>(both) / static_cast<double>(truth + counts.predicted_pixels(k) - both);
-    ++classes;
-  }
-  return classes == 0 ? 0 : 100 * sum / classes;
-}
-
-void add(metric::Confusion& sum, const metric::Confusion& more) {
-  for (int t = 0; t <= sum.classes(); ++t) {
-    for (int p = 0; p <= sum.classes(); ++p) sum.at(t, p) += more.at(t, p);
-  }
-}
-
 }  // namespace
 
 Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::Device device) {
@@ -92,7 +74,7 @@ Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::
       const image::Mask labels = seed::make_seed(photo.image, maps.cams, maps.features, how).labels;
       const metric::Confusion one = metric::count_confusion(sample.id, truth, labels, metric);
       const std::lock_guard lock(mutex);
-      add(totals[i], one);
+      totals[i].add(one);
     }
     return 0;
   };
@@ -108,7 +90,7 @@ Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::
     int64_t all = 0, background = totals[i].predicted_pixels(0);
     for (int k = 0; k < metric.classes; ++k) all += totals[i].predicted_pixels(k);
     const double share = 100.0 * static_cast<double>(all - background) / static_cast<double>(std::max<int64_t>(1, all));
-    sweep.points.push_back({tried[i], mean_iou(totals[i]), share});
+    sweep.points.push_back({tried[i], totals[i].mean_iou(), share});
   }
   return sweep;
 }

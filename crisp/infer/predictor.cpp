@@ -44,17 +44,20 @@ void check(const InferOptions& options) {
   }
 }
 
+torch::Tensor normalised(const torch::Tensor& pixels) {
+  const auto f32 = torch::TensorOptions(pixels.device()).dtype(torch::kFloat);
+  const torch::Tensor deviation = torch::tensor(at::ArrayRef<float>(kDeviation)).to(f32) * 255;
+  const torch::Tensor mean = torch::tensor(at::ArrayRef<float>(kMean)).to(f32) * 255;
+  return pixels.to(torch::kFloat).sub_(mean).div_(deviation).permute({0, 3, 1, 2});
+}
+
 torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device device, torch::ScalarType dtype) {
   std::vector<torch::Tensor> pixels;
   for (const image::Image& image : images) {
     pixels.push_back(
         torch::from_blob(const_cast<uint8_t*>(image.rgb.data()), {image.height, image.width, 3}, torch::kUInt8));
   }
-  const auto f32 = torch::TensorOptions(device).dtype(torch::kFloat);
-  const torch::Tensor deviation = torch::tensor(at::ArrayRef<float>(kDeviation)).to(f32) * 255;
-  const torch::Tensor mean = torch::tensor(at::ArrayRef<float>(kMean)).to(f32) * 255;
-  const torch::Tensor batch = torch::stack(pixels).to(device).to(torch::kFloat).sub_(mean).div_(deviation);
-  return batch.to(dtype).permute({0, 3, 1, 2});
+  return normalised(torch::stack(pixels).to(device)).to(dtype);
 }
 
 Predictor::Predictor(model::Segmenter network, torch::Device device, torch::ScalarType dtype, InferOptions options)

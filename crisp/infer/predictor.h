@@ -51,7 +51,11 @@ class Predictor {
   InferOptions options_;
 };
 
-// Pixels as the encoder wants them: [N, 3, H, W], minus ImageNet's mean, over its deviation, channels-last.
+// Pixels as the encoder wants them: [N, H, W, 3] uint8 to [N, 3, H, W] f32, minus ImageNet's mean, over its
+// deviation, channels-last.
+torch::Tensor normalised(const torch::Tensor& pixels);
+
+// The same from images of one size.
 torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device device, torch::ScalarType dtype);
 
 }  // namespace crisp::infer

@@ -54,6 +54,22 @@ int64_t Confusion::predicted_pixels(int label) const {
   return sum;
 }
 
+void Confusion::add(const Confusion& more) {
+  for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += more.counts_[i];
+}
+
+double Confusion::mean_iou() const {
+  double sum = 0;
+  int occurring = 0;
+  for (int k = 0; k < classes_; ++k) {
+    const int64_t truth = truth_pixels(k), both = at(k, k);
+    if (truth == 0) continue;
+    sum += static_cast<double>(both) / static_cast<double>(truth + predicted_pixels(k) - both);
+    ++occurring;
+  }
+  return occurring == 0 ? 0 : 100 * sum / occurring;
+}
+
 Confusion count_confusion(const std::string& name, const image::Mask& truth, const image::Mask& prediction,
                           const Options& options) {
   const auto truth_slot = slots(options, true), predicted_slot = slots(options, false);

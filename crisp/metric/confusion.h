@@ -24,6 +24,8 @@ class Confusion {
   // Pixels of a class over the scored truth, or over the whole prediction.
   int64_t truth_pixels(int label) const;
   int64_t predicted_pixels(int label) const;  // scored pixels only
+  void add(const Confusion& more);            // of another image, with as many classes
+  double mean_iou() const;                    // percent, over the classes that occur in the truth
   int64_t predicted_anywhere(int label) const { return predicted_pixels(label) + at(classes_, label); }
 
  private:

@@ -2,8 +2,8 @@
 
 #include "crisp/image/decode.h"
 #include "crisp/image/resize.h"
-#include "crisp/infer/predictor.h"
 #include "crisp/ops/affinity_walk.h"
+#include "crisp/train/batch.h"
 
 namespace crisp::train {
 namespace {
@@ -80,19 +80,16 @@ Losses affinity_loss(const torch::Tensor& features, const torch::Tensor& labels,
 }
 
 Losses AffinityTask::losses(const std::vector<data::Example>& batch, const Moment&) {
-  std::vector<image::Image> photos;
   std::vector<torch::Tensor> labels;
   for (const data::Example& example : batch) {
-    photos.push_back(example.image);
     const int rows = (example.labels.height + kStride - 1) / kStride,
               columns = (example.labels.width + kStride - 1) / kStride;
     const image::Mask small = image::resize_nearest(example.labels, columns, rows);
     labels.push_back(
         torch::from_blob(const_cast<uint8_t*>(small.labels.data()), {rows, columns}, torch::kUInt8).clone());
   }
-  const torch::Tensor images = infer::to_batch(photos, device_, torch::kFloat);
   if (!options_.train_encoder) network_->encoder->eval();
-  const torch::Tensor features = network_->forward(images).to(torch::kFloat);
+  const torch::Tensor features = network_->forward(images_of(batch, device_)).to(torch::kFloat);
   return affinity_loss(features, torch::stack(labels).to(device_));
 }
 

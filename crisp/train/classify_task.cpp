@@ -10,6 +10,7 @@
 #include "crisp/image/decode.h"
 #include "crisp/infer/predictor.h"
 #include "crisp/metric/average_precision.h"
+#include "crisp/train/batch.h"
 
 namespace crisp::train {
 namespace {
@@ -66,16 +67,8 @@ torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes
 }
 
 Losses ClassifyTask::losses(const std::vector<data::Example>& batch, const Moment&) {
-  std::vector<image::Image> photos;
-  std::vector<torch::Tensor> inside;
-  for (const data::Example& example : batch) {
-    photos.push_back(example.image);
-    const image::Mask& padding = example.padding;
-    inside.push_back(torch::from_blob(const_cast<uint8_t*>(padding.labels.data()), {1, padding.height, padding.width},
-                                      torch::kUInt8));
-  }
-  const torch::Tensor photo = torch::stack(inside).to(device_).eq(0);
-  const torch::Tensor logits = network_->forward(infer::to_batch(photos, device_, torch::kFloat), photo);
+  const torch::Tensor photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
+  const torch::Tensor logits = network_->forward(images_of(batch, device_), photo);
   const torch::Tensor tags = tag_matrix(batch, network_->config.classes.size()).to(device_);
   return {torch::binary_cross_entropy_with_logits(logits, tags), {}};
 }

@@ -76,8 +76,8 @@ bool Trainer::run(const std::function<bool()>& stop) {
   events_ = std::make_unique<report::EventWriter>(folder_ / "events", step_ + 1);
   progress_ = std::make_unique<Progress>(task_.name(), steps_ - step_, "steps");
   while (step_ < steps_) {
-    torch::manual_seed(derive_seed(options_.seed, static_cast<uint64_t>(step_)));
     task_.prepare(now());
+    torch::manual_seed(derive_seed(options_.seed, static_cast<uint64_t>(step_)));
     const Losses losses = forward_and_backward();
     const torch::Tensor norm = update();
     note(losses, norm);

@@ -1,0 +1,181 @@
+#include "crisp/flow/train_student.h"
+
+#include <algorithm>
+
+#include "crisp/base/error.h"
+#include "crisp/base/log.h"
+#include "crisp/base/resources.h"
+#include "crisp/base/text.h"
+#include "crisp/flow/evaluate_model.h"
+#include "crisp/flow/run_folder.h"
+#include "crisp/flow/train_classifier.h"
+#include "crisp/model/load.h"
+
+namespace crisp::flow {
+namespace {
+
+template <typename Value>
+Value choose(const char* option, const std::string& word,
+             std::initializer_list<std::pair<const char*, Value>> choices) {
+  std::vector<std::string> known;
+  for (const auto& [name, value] : choices) {
+    if (word == name) return value;
+    known.emplace_back(name);
+  }
+  throw UsageError("{} {}: it is one of {}", option, word, join(known, ", "));
+}
+
+train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
+  const int64_t width = o.width > 0 ? o.width : model::default_width(o.arch);
+  train::StudentConfig config = train::student_row(o.ablation, o.uncertainty, width, static_cast<int64_t>(classes));
+  config.head.dropout = o.dropout;
+  config.head.temperature = o.temperature;
+  config.head.boundary_on_e1 = o.boundary_on_e1;
+  if (config.head.kind == model::HeadKind::kCrispformer) {
+    config.head.fusion = choose<model::Fusion>(
+        "--fusion", o.fusion,
+        {{"dmf", model::Fusion::kDmf}, {"concat", model::Fusion::kConcat}, {"mean", model::Fusion::kMean}});
+    const auto modulation = choose<model::Modulation>("--modulation", o.modulation,
+                                                      {{"off", model::Modulation::kOff},
+                                                       {"literal", model::Modulation::kLiteral},
+                                                       {"per_scale", model::Modulation::kPerScale}});
+    const bool row_has_it = config.head.modulation != model::Modulation::kOff;
+    config.head.modulation =
+        row_has_it && config.head.fusion == model::Fusion::kDmf ? modulation : model::Modulation::kOff;
+  }
+  if (o.no_relabel) config.relabel = false;
+  return config;
+}
+
+// Photos to look at while training: with masks where there are some, else with seeds.
+void add_validation(const data::Dataset& dataset, const StudentOptions& options, train::SegmentData& data) {
+  if (options.val == "none") return;
+  std::string split = options.val;
+  if (split == "auto") {
+    const auto found = std::find_if(dataset.splits.begin(), dataset.splits.end(),
+                                    [](const auto& item) { return item.first.starts_with("val"); });
+    if (found == dataset.splits.end() || found->first == options.split) return;
+    split = found->first;
+  }
+  for (data::Sample& sample : dataset.samples(split)) {
+    if (sample.has_mask()) data.val.push_back(std::move(sample));
+  }
+  data.val_has_masks = !data.val.empty();
+  if (data.val_has_masks || !data.seeds) return;
+  for (data::Sample& sample : dataset.samples(split)) {
+    if (data.seeds->has(sample.id)) data.val.push_back(std::move(sample));
+  }
+  if (!data.val.empty()) {
+    log_warning("no masks in split {}: validation is against held-out seeds, which are wrong in places", split);
+  }
+}
+
+train::SegmentData open_data(const data::Dataset& dataset, const StudentOptions& options) {
+  train::SegmentData data;
+  data.dataset = &dataset;
+  const bool supervised = options.labels == "masks";
+  if (!supervised) {
+    if (options.labels != "seeds") throw UsageError("--labels {}: it is seeds or masks", options.labels);
+    if (options.seeds.empty()) throw UsageError("--seeds is needed: a seed folder (or --labels masks)");
+    data.seeds.emplace(options.seeds);
+    check_classes(data.seeds->facts().classes, dataset.classes);
+  }
+  size_t without = 0;
+  for (data::Sample& sample : dataset.samples(options.split)) {
+    if (supervised ? sample.has_mask() : data.seeds->has(sample.id)) {
+      data.train.push_back(std::move(sample));
+    } else {
+      ++without;
+    }
+  }
+  const char* what = supervised ? "mask" : "seed";
+  if (data.train.empty()) throw Error("no photo of split {} has a {}", options.split, what);
+  if (without > 0) log_warning("{} photo(s) of split {} have no {} and are left out", without, options.split, what);
+  add_validation(dataset, options, data);
+  return data;
+}
+
+Path initial_weights(const StudentOptions& options) {
+  if (!options.init.empty()) return options.init == "none" ? Path() : Path(options.init);
+  const Path shipped = shipped_weights(options.arch + ".safetensors");
+  if (shipped.empty()) {
+    throw UsageError("--init is needed: no {} weights are shipped; give a file, or --init none to start from nothing",
+                     options.arch);
+  }
+  return shipped;
+}
+
+}  // namespace
+
+void apply_preset(const std::string& name, StudentOptions& o) {
+  if (name == "segformer") {
+    o.task.encoder_rate = 6e-5;
+    o.task.head_rate = 6e-4;
+    o.task.weight_decay = 0.01;
+    o.trainer.schedule.decay = "poly";
+  } else if (name == "paper") {
+    o.task.encoder_rate = 6e-6;
+    o.task.head_rate = 6e-5;
+    o.task.weight_decay = 1e-4;
+    o.trainer.schedule.decay = "cosine";
+  } else {
+    throw UsageError("--preset {}: it is segformer or paper", name);
+  }
+}
+
+StudentReport train_student(const StudentOptions& options, torch::Device device, const std::function<bool()>& stop) {
+  const bool supervised = options.labels == "masks";
+  data::Dataset dataset =
+      supervised ? data::open_dataset(options.data, {.tags_from = data::parse_tag_source(options.tags_from),
+                                                     .seed = options.trainer.seed})
+                 : open_tagged(options.data, options.split, options.tags_from, options.tags, options.trainer.seed,
+                               options.task.workers);
+  train::SegmentData data = open_data(dataset, options);
+  const train::StudentConfig row = student_config(options, dataset.classes.size());
+  train::SegmentOptions task_options = options.task;
+  if (task_options.augment.crop < 0) {
+    const int crop = default_crop(data.train);
+    task_options.augment.crop = crop == 448 ? 512 : crop;
+  }
+  const loss::Options& wanted = options.task.loss;
+  task_options.loss.weighting = wanted.weighting && row.loss.weighting;
+  task_options.loss.weight.aleatoric = row.loss.weight.aleatoric;
+  task_options.loss.weight.entropy = row.loss.weight.entropy;
+  task_options.relabel.on = row.relabel && !supervised;
+  task_options.relabel.sources = row.sources;
+  if (supervised) task_options.phases.drop_first = task_options.phases.drop_last = 0;
+
+  model::SegmenterConfig config;
+  config.encoder = model::encoder_config(options.arch);
+  config.encoder.drop_path = options.drop_path;
+  config.head = row.head;
+  config.classes = dataset.classes;
+  const Path weights = initial_weights(options);
+  RunFolder run(options.out,
+                {.task = "segment",
+                 .command = options.command,
+                 .data = options.data.string(),
+                 .split = options.split,
+                 .classes = dataset.classes},
+                options.config, options.resume);
+  torch::manual_seed(options.trainer.seed);
+  model::Segmenter student = model::make_segmenter(config);
+  if (!weights.empty()) model::load_encoder(student->encoder, weights);
+  model::Segmenter teacher(config);
+  tensor::load_into(*teacher, tensor::state_of(*student), "the student");
+  if (supervised) log_warning("FULLY SUPERVISED: the student learns from pixel masks; this is an upper bound");
+  log_info("{} photos, {} classes, {} row {} {}, crop {}, starting from {}", data.train.size(), dataset.classes.size(),
+           options.arch, options.ablation, options.uncertainty, task_options.augment.crop,
+           weights.empty() ? "nothing" : weights.string());
+  train::SegmentTask task(student, teacher, std::move(data), task_options, device, run.path());
+  train::Trainer trainer(task, options.trainer, device, run.path());
+  if (options.resume) trainer.resume();
+  StudentReport report;
+  report.complete = trainer.run(stop);
+  report.rounds = task.rounds();
+  report.validation = trainer.last_validation();
+  if (report.complete) run.finish(trainer.seconds());
+  return report;
+}
+
+}  // namespace crisp::flow

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+
+#include "crisp/train/segment_task.h"
+#include "crisp/train/trainer.h"
+
+namespace crisp::flow {
+
+struct StudentOptions {
+  Path data, seeds, out;
+  std::string split = "train", val = "auto", tags_from = "auto", tags;
+  std::string labels = "seeds";  // or masks: the fully supervised upper bound
+  std::string arch = "mit_b1", init;
+  std::string ablation = "A6", uncertainty = "U4";
+  int64_t width = 0;  // of the head; 0: the architecture's
+  double dropout = 0.1, drop_path = 0.1, temperature = 1;
+  std::string fusion = "dmf", modulation = "per_scale";
+  bool boundary_on_e1 = false;
+  bool no_relabel = false;
+  std::string select = "last";  // or masks: the best by a score on masks, named in every output
+  train::SegmentOptions task;
+  train::TrainerOptions trainer;
+  std::string command, config;
+  bool resume = false;
+};
+
+// Learning rates, weight decay and decay of a preset: "segformer" or "paper".
+void apply_preset(const std::string& name, StudentOptions& options);
+
+struct StudentReport {
+  bool complete = false;
+  std::vector<std::pair<int64_t, train::RelabelReport>> rounds;
+  train::Numbers validation;
+};
+
+// Stages B and C: a student from a seed folder (or masks) into a run folder. Not complete when `stop` ended it early.
+StudentReport train_student(const StudentOptions& options, torch::Device device, const std::function<bool()>& stop);
+
+}  // namespace crisp::flow

@@ -1,0 +1,53 @@
+#include "crisp/train/batch.h"
+
+#include <cstring>
+
+#include "crisp/infer/predictor.h"
+
+namespace crisp::train {
+namespace {
+
+// Host memory that the GPU can fetch by itself, while the host goes on.
+torch::TensorOptions host_memory(torch::Device device, torch::ScalarType type) {
+  return torch::TensorOptions().dtype(type).pinned_memory(device.is_cuda());
+}
+
+}  // namespace
+
+torch::Tensor images_of(const std::vector<data::Example>& batch, torch::Device device) {
+  const int64_t height = batch[0].image.height, width = batch[0].image.width;
+  const torch::Tensor pixels =
+      torch::empty({static_cast<int64_t>(batch.size()), height, width, 3}, host_memory(device, torch::kUInt8));
+  uint8_t* to = pixels.data_ptr<uint8_t>();
+  for (const data::Example& example : batch) {
+    std::memcpy(to, example.image.rgb.data(), example.image.rgb.size());
+    to += example.image.rgb.size();
+  }
+  return infer::normalised(pixels.to(device, /*non_blocking=*/true));
+}
+
+torch::Tensor maps_of(const std::vector<data::Example>& batch, image::Mask data::Example::* map, torch::Device device) {
+  const image::Mask& first = batch[0].*map;
+  const torch::Tensor all =
+      torch::empty({static_cast<int64_t>(batch.size()), first.height, first.width}, host_memory(device, torch::kUInt8));
+  uint8_t* to = all.data_ptr<uint8_t>();
+  for (const data::Example& example : batch) {
+    std::memcpy(to, (example.*map).labels.data(), first.labels.size());
+    to += first.labels.size();
+  }
+  return all.to(device, /*non_blocking=*/true);
+}
+
+torch::Tensor distances_of(const std::vector<data::Example>& batch, torch::Device device) {
+  const image::Image& first = batch[0].image;
+  const torch::Tensor all =
+      torch::empty({static_cast<int64_t>(batch.size()), first.height, first.width}, host_memory(device, torch::kFloat));
+  float* to = all.data_ptr<float>();
+  for (const data::Example& example : batch) {
+    std::memcpy(to, example.distance.data(), example.distance.size() * sizeof(float));
+    to += example.distance.size();
+  }
+  return all.to(device, /*non_blocking=*/true);
+}
+
+}  // namespace crisp::train

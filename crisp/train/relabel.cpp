@@ -1,0 +1,166 @@
+#include "crisp/train/relabel.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "crisp/base/error.h"
+#include "crisp/base/log.h"
+#include "crisp/base/progress.h"
+#include "crisp/base/random.h"
+#include "crisp/image/decode.h"
+#include "crisp/infer/photo_stream.h"
+#include "crisp/infer/predictor.h"
+#include "crisp/ops/uncertainty.h"
+#include "crisp/ops/upsample_labels.h"
+#include "crisp/tensor/autocast.h"
+
+namespace crisp::train {
+namespace {
+
+image::Mask to_mask(const torch::Tensor& bytes) {
+  const torch::Tensor plain = bytes.contiguous();
+  image::Mask mask(static_cast<int>(plain.size(1)), static_cast<int>(plain.size(0)));
+  std::copy_n(plain.const_data_ptr<uint8_t>(), mask.labels.size(), mask.labels.begin());
+  return mask;
+}
+
+}  // namespace
+
+std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
+                                       const TeacherSources& sources) {
+  const model::Features features = teacher.encoder->forward(model::pad_to_smallest(images));
+  const int64_t rows = (images.size(2) + 3) / 4, columns = (images.size(3) + 3) / 4;
+  torch::Tensor mean, aleatoric, mean_entropy;
+  const auto add = [](torch::Tensor& sum, const torch::Tensor& more) { sum = sum.defined() ? sum.add_(more) : more; };
+  for (int64_t i = 0; i < passes; ++i) {
+    const model::Prediction said = teacher.head->forward(features, {.sample_dropout = passes > 1});
+    const torch::Tensor log_p = torch::log_softmax(said.refined.to(torch::kFloat), 1);
+    add(mean, log_p.exp());
+    if (sources.epistemic) add(mean_entropy, ops::relative_entropy(log_p));
+    if (sources.aleatoric && said.variance.defined()) add(aleatoric, said.variance.mean(1));
+  }
+  mean = mean / static_cast<double>(passes);
+  const torch::Tensor entropy = ops::relative_entropy(mean.clamp_min(1e-12).log());
+  std::vector<torch::Tensor> maps;
+  if (sources.aleatoric && aleatoric.defined()) maps.push_back(aleatoric / static_cast<double>(passes));
+  if (sources.entropy) maps.push_back(entropy);
+  if (sources.epistemic) maps.push_back(entropy - mean_entropy / static_cast<double>(passes));
+  if (maps.empty()) maps.push_back(1 - mean.amax(1));
+  for (torch::Tensor& map : maps) map = map.narrow(1, 0, rows).narrow(2, 0, columns);
+  const torch::Tensor uncertainty = ops::mixed_uncertainty(maps);
+  std::vector<TeacherView> views;
+  for (int64_t i = 0; i < images.size(0); ++i) {
+    views.push_back({mean[i].narrow(1, 0, rows).narrow(2, 0, columns), uncertainty[i]});
+  }
+  return views;
+}
+
+data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int width, int height) {
+  std::vector<int64_t> allowed = {0};
+  allowed.insert(allowed.end(), tags.begin(), tags.end());
+  const torch::Tensor places = torch::tensor(allowed, torch::kLong).to(view.probabilities.device());
+  const torch::Tensor chosen = view.probabilities.index_select(0, places).contiguous();
+  image::Mask labels = to_mask(ops::upsample_labels(chosen, height, width).to(torch::kCPU));
+  for (uint8_t& label : labels.labels) label = static_cast<uint8_t>(allowed[label]);
+  const torch::Tensor levels = torch::upsample_bilinear2d(view.uncertainty.unsqueeze(0).unsqueeze(0), {height, width},
+                                                          /*align_corners=*/false)[0][0];
+  return {std::move(labels), to_mask((levels * 255).round_().clamp_(0, 255).to(torch::kUInt8).to(torch::kCPU))};
+}
+
+RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples,
+                      const data::SeedFolder& before, const data::Dataset* truth, const RelabelOptions& options,
+                      torch::Device device, torch::ScalarType dtype, int workers, int64_t batch, uint64_t seed,
+                      const std::string& name, const Path& out) {
+  const auto start = std::chrono::steady_clock::now();
+  // Groups of photos share their dropout's randomness: a half-made folder is made again, so that a run that was
+  // stopped ends with the same labels.
+  if (data::is_seed_folder(out) && !data::SeedFolder(out, true).facts().complete) std::filesystem::remove_all(out);
+  data::SeedWriter writer(out, {.made_by = name,
+                                .data = before.facts().data,
+                                .split = before.facts().split,
+                                .classes = before.facts().classes,
+                                .options = R"({"relabelled": true})"});
+  teacher->eval();
+  struct Found {
+    size_t index;
+    int64_t same, known, found, tags;
+    std::optional<metric::Confusion> confusion;
+  };
+  RelabelReport report;
+  metric::Options metric;
+  metric.classes = static_cast<int>(before.facts().classes.size());
+  metric::Confusion total(metric.classes);
+  int64_t same = 0, known = 0, found = 0, tags = 0;
+  bool any_truth = false;
+  uint64_t group_number = 0;
+  std::vector<std::string> ids;
+  for (const data::Sample& sample : samples) ids.push_back(sample.id);
+  const bool there = std::all_of(ids.begin(), ids.end(), [&](const std::string& id) { return writer.has(id); });
+  Progress progress("relabel", static_cast<int64_t>(samples.size()));
+
+  infer::PhotoStages<TeacherView, Found> stages;
+  stages.read = [&](size_t index) { return image::read_image(samples[index].image); };
+  stages.network = [&](const std::vector<infer::Photo>& group) {
+    if (there) return std::vector<TeacherView>(group.size());
+    const torch::InferenceMode inference;
+    const tensor::Autocast mixed(device, dtype);
+    torch::manual_seed(derive_seed(seed, group_number++));
+    std::vector<image::Image> images;
+    for (const infer::Photo& photo : group) images.push_back(photo.image);
+    std::vector<TeacherView> views =
+        teacher_views(*teacher, infer::to_batch(images, device, torch::kFloat), options.passes, options.sources);
+    for (TeacherView& view : views) {  // few bytes travel, and the workers need no device
+      view.probabilities = view.probabilities.to(torch::kCPU);
+      view.uncertainty = view.uncertainty.to(torch::kCPU);
+    }
+    return views;
+  };
+  stages.finish = [&](const infer::Photo& photo, TeacherView& view) {
+    const torch::InferenceMode inference;
+    const data::Sample& sample = samples[photo.index];
+    Found one{photo.index, 0, 0, 0, static_cast<int64_t>(sample.tags.size()), std::nullopt};
+    if (!there) {
+      writer.write(sample.id, label_from(view, sample.tags, photo.image.width, photo.image.height));
+    }
+    const image::Mask labels = image::read_mask(out / "labels" / (sample.id + ".png"));
+    const image::Mask old = before.read(sample.id).labels;
+    std::array<bool, 256> present{};
+    for (size_t i = 0; i < labels.labels.size(); ++i) {
+      present[labels.labels[i]] = true;
+      if (old.labels[i] == image::kIgnore) continue;
+      ++one.known;
+      one.same += old.labels[i] == labels.labels[i];
+    }
+    for (const int tag : sample.tags) one.found += present[static_cast<size_t>(tag)];
+    if (truth != nullptr && sample.has_mask()) {
+      one.confusion = metric::count_confusion(sample.id, truth->read_mask(sample), labels, metric);
+    }
+    return one;
+  };
+  stages.done = [&](Found one) {
+    same += one.same;
+    known += one.known;
+    found += one.found;
+    tags += one.tags;
+    if (one.confusion) {
+      any_truth = true;
+      total.add(*one.confusion);
+    }
+    progress.advance(1, samples[one.index].id);
+  };
+  stages.unreadable = [&](size_t index, const std::string& problem) {
+    writer.skip(samples[index].id, problem);
+    progress.advance();
+  };
+  infer::stream_photos(samples.size(), {.workers = workers, .batch = batch, .stop = {}}, stages);
+  progress.finish();
+  report.images = writer.finish(ids, workers).images;
+  report.agreement = static_cast<double>(same) / static_cast<double>(std::max<int64_t>(1, known));
+  report.found = static_cast<double>(found) / static_cast<double>(std::max<int64_t>(1, tags));
+  if (any_truth) report.miou = total.mean_iou();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace crisp::train

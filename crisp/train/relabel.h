@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "crisp/data/dataset.h"
+#include "crisp/data/seed_folder.h"
+#include "crisp/metric/confusion.h"
+#include "crisp/model/segmenter.h"
+#include "crisp/train/student.h"
+
+namespace crisp::train {
+
+// What the teacher thinks of one photo: the mean of `passes` predictions with dropout in the decoder, the encoder
+// evaluated once. At 1/4 resolution.
+struct TeacherView {
+  torch::Tensor probabilities;  // mean P* [K, h, w]
+  torch::Tensor uncertainty;    // U_T, 0..1 [h, w]
+};
+
+// One size of photos, [N, 3, H, W]. U_T is the mean of the sources, each normalised per image: aleatoric (U_ale, mean
+// over passes), entropy of the mean, epistemic (mutual information: entropy of the mean - mean entropy).
+std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
+                                       const TeacherSources& sources);
+
+// The likeliest label of each pixel among the background and the photo's tags, at the photo's size, and U_T.
+data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int width, int height);
+
+struct RelabelReport {
+  double agreement = 0;  // share of pixels with the same label as before (where that was one), 0..1
+  double found = 0;      // share of photo-tag pairs with at least one pixel
+  double miou = -1;      // percent, where masks exist; for looking at
+  int64_t images = 0;
+  double seconds = 0;
+};
+
+// A new seed folder from the teacher. `before` are the labels in use; `truth` may be null.
+RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples,
+                      const data::SeedFolder& before, const data::Dataset* truth, const RelabelOptions& options,
+                      torch::Device device, torch::ScalarType dtype, int workers, int64_t batch, uint64_t seed,
+                      const std::string& name, const Path& out);
+
+}  // namespace crisp::train

@@ -1,0 +1,198 @@
+#include "crisp/train/segment_task.h"
+
+#include <cmath>
+
+#include "crisp/base/error.h"
+#include "crisp/base/log.h"
+#include "crisp/base/text.h"
+#include "crisp/image/decode.h"
+#include "crisp/image/encode.h"
+#include "crisp/image/overlay.h"
+#include "crisp/infer/photo_stream.h"
+#include "crisp/infer/predictor.h"
+#include "crisp/loss/edges.h"
+#include "crisp/model/load.h"
+#include "crisp/train/batch.h"
+
+namespace crisp::train {
+namespace {
+
+constexpr size_t kSamplesShown = 4;
+
+}  // namespace
+
+SegmentTask::SegmentTask(model::Segmenter student, model::Segmenter teacher, SegmentData data,
+                         const SegmentOptions& options, torch::Device device, Path run)
+    : student_(std::move(student)),
+      teacher_(std::move(teacher)),
+      data_(std::move(data)),
+      options_(options),
+      device_(device),
+      run_(std::move(run)),
+      labels_(data_.seeds) {
+  data::check(options_.augment);
+  loss::check(options_.loss);
+  check(options_.phases);
+  check(options_.relabel);
+  if (options_.augment.crop == 0) throw UsageError("--crop 0: a student learns from crops of one size");
+  student_->to(device_);
+  teacher_->to(device_);
+  for (torch::Tensor& parameter : teacher_->parameters()) parameter.set_requires_grad(false);
+  teacher_->eval();
+  drop_.share = 0;
+  loader_ = std::make_unique<data::Loader>(
+      data_.train.size(), [this](size_t index, Rng& rng) { return make_example(index, rng); },
+      data::LoaderOptions{
+          .batch = options_.batch, .workers = options_.workers, .seed = options_.seed, .shuffle = true});
+}
+
+data::Seed SegmentTask::labels_of(const data::Sample& sample) const {
+  if (labels_) return labels_->read(sample.id);
+  image::Mask mask = data_.dataset->read_mask(sample);
+  const int width = mask.width, height = mask.height;
+  return {std::move(mask), image::Mask(width, height)};
+}
+
+data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
+  const data::Sample& sample = data_.train[index];
+  data::Example example;
+  example.id = sample.id;
+  example.image = image::read_image(sample.image);
+  data::Seed seed = labels_of(sample);
+  if (seed.labels.width != example.image.width || seed.labels.height != example.image.height) {
+    throw Error("{}: the photo is {}x{}, but its labels are {}x{}", sample.image.string(), example.image.width,
+                example.image.height, seed.labels.width, seed.labels.height);
+  }
+  // Where to cut is decided on the whole photo; what is learned from is a crop.
+  const loss::KeptLevels kept = loss::kept_levels(seed.labels, seed.uncertainty, drop_);
+  example.labels = std::move(seed.labels);
+  example.uncertainty = std::move(seed.uncertainty);
+  example = data::augment(std::move(example), options_.augment, rng);
+  if (student_->config.head.boundary && options_.loss.boundary > 0) {
+    example.band = loss::boundary_band(example.labels, options_.band_width);
+  }
+  if (options_.loss.surface > 0) example.distance = loss::edge_distance(example.labels);
+  example.labels = loss::drop_uncertain(std::move(example.labels), example.uncertainty, kept);
+  return example;
+}
+
+std::vector<ParameterGroup> SegmentTask::groups() {
+  return {group_of("encoder", *student_->encoder, "encoder.", options_.encoder_rate, options_.weight_decay),
+          group_of("head", *student_->head, "head.", options_.head_rate, options_.weight_decay)};
+}
+
+int64_t SegmentTask::relabel_round(const Moment& now) const {
+  if (!options_.relabel.on || !data_.seeds) return 0;
+  const double past = now.fraction() - options_.relabel.from;
+  return past < 0 ? 0 : 1 + static_cast<int64_t>(std::floor(past / options_.relabel.every + 1e-9));
+}
+
+void SegmentTask::prepare(const Moment& now) {
+  const int64_t due = relabel_round(now);
+  if (due > round_) {
+    loader_->seek(loader_->position());  // drains: nobody reads the labels while they change
+    relabel_now(now, due);
+  }
+  if (!data_.seeds) return;
+  // The share dropped moves in steps of a fortieth of training, so that it depends on the step alone.
+  const int64_t block = std::max<int64_t>(1, now.steps / 40);
+  const double fraction = static_cast<double>(now.step / block * block) / static_cast<double>(now.steps);
+  loss::DropOptions wanted{.share = drop_share(options_.phases, fraction)};
+  if (!relabelled_.empty()) {
+    wanted.share = drop_share(options_.relabel, fraction);
+    wanted.keep_at_least = options_.relabel.keep_at_least;
+    wanted.image_wide = options_.relabel.image_wide;
+    if (options_.relabel.threshold > 0) wanted.threshold = options_.relabel.threshold;
+  }
+  const bool same = wanted.share == drop_.share && wanted.keep_at_least == drop_.keep_at_least;
+  if (same) return;
+  loader_->seek(loader_->position());
+  drop_ = wanted;
+}
+
+void SegmentTask::relabel_now(const Moment& now, int64_t round) {
+  const std::string folder = fmt::format("relabelled/round-{:02d}", round);
+  log_info("step {}: the teacher relabels {} photos (round {})", now.step, data_.train.size(), round);
+  const RelabelReport report =
+      relabel(teacher_, data_.train, *labels_, data_.dataset, options_.relabel, device_, options_.amp, options_.workers,
+              options_.infer_batch, derive_seed(options_.seed, static_cast<uint64_t>(now.step)),
+              fmt::format("teacher at step {}", now.step), run_ / folder);
+  round_ = round;
+  rounds_.emplace_back(now.step, report);
+  const std::string quality = report.miou < 0 ? "" : fmt::format(", mIoU against masks {:.2f}", report.miou);
+  if (report.found < options_.relabel.found_at_least) {
+    log_warning("relabelling postponed: the teacher finds {:.1f}% of the tags, less than {:.0f}%{}", 100 * report.found,
+                100 * options_.relabel.found_at_least, quality);
+    return;
+  }
+  log_info("round {}: {:.1f}% of the pixels as before, {:.1f}% of the tags found{}, {:.1f} s", round,
+           100 * report.agreement, 100 * report.found, quality, report.seconds);
+  relabelled_ = folder;
+  labels_.emplace(run_ / folder);
+}
+
+Losses SegmentTask::losses(const std::vector<data::Example>& batch, const Moment& now) {
+  const double fraction = now.fraction();
+  const model::ForwardOptions how{.modulate = fraction >= options_.phases.modulation,
+                                  .detach_refiner = fraction < options_.phases.refiner_attached,
+                                  .boundary = true};
+  const model::Prediction said = student_->forward(images_of(batch, device_), how);
+  loss::Options parts = options_.loss;
+  parts.weighting = parts.weighting && fraction >= options_.phases.weighting;
+  loss::Targets targets{.labels = maps_of(batch, &data::Example::labels, device_), .band = {}, .distance = {}};
+  if (!batch[0].band.labels.empty()) targets.band = maps_of(batch, &data::Example::band, device_);
+  if (!batch[0].distance.empty()) targets.distance = distances_of(batch, device_);
+  const loss::Total total = loss::total(
+      {.logits = said.logits, .refined = said.refined, .variance = said.variance, .boundary = said.boundary}, targets,
+      parts);
+  Losses losses{total.sum, {}};
+  for (const loss::Part& part : total.parts) losses.parts.emplace_back(part.name, part.value);
+  return losses;
+}
+
+Numbers SegmentTask::validate(const Moment& now) {
+  if (data_.val.empty()) return {};
+  const infer::InferOptions how;
+  infer::Predictor predictor(teacher_, device_, torch::kFloat, how);
+  metric::Options metric;
+  metric.classes = static_cast<int>(student_->config.classes.size());
+  metric::Confusion total(metric.classes);
+  infer::PhotoStages<infer::Result, metric::Confusion> stages;
+  stages.read = [&](size_t index) { return image::read_image(data_.val[index].image); };
+  stages.network = [&](const std::vector<infer::Photo>& group) {
+    std::vector<image::Image> images;
+    for (const infer::Photo& photo : group) images.push_back(photo.image);
+    return predictor.run(images);
+  };
+  stages.finish = [&](const infer::Photo& photo, infer::Result& result) {
+    const data::Sample& sample = data_.val[photo.index];
+    const image::Mask truth =
+        data_.val_has_masks ? data_.dataset->read_mask(sample) : data_.seeds->read(sample.id).labels;
+    if (photo.index < kSamplesShown) {
+      const Path folder = run_ / "samples" / sample.id;
+      make_folder(folder);
+      image::write_rgb_png(folder / fmt::format("step-{:07d}.png", now.step),
+                           image::overlay(photo.image, result.labels, student_->config.classes));
+    }
+    return metric::count_confusion(sample.id, truth, result.labels, metric);
+  };
+  stages.done = [&](const metric::Confusion& one) { total.add(one); };
+  stages.unreadable = [](size_t, const std::string& problem) { log_warning("validation: skipped {}", problem); };
+  infer::stream_photos(data_.val.size(), {.workers = options_.workers, .batch = options_.infer_batch, .stop = {}},
+                       stages);
+  return {{data_.val_has_masks ? "miou" : "miou_on_seeds", total.mean_iou()}};
+}
+
+tensor::Metadata SegmentTask::state() const { return {{"relabelled", relabelled_}, {"round", std::to_string(round_)}}; }
+
+void SegmentTask::restore(const tensor::Metadata& facts) {
+  const auto round = facts.find("round"), folder = facts.find("relabelled");
+  if (round != facts.end()) round_ = parse_integer(round->second).value_or(0);
+  if (folder == facts.end() || folder->second.empty()) return;
+  relabelled_ = folder->second;
+  labels_.emplace(run_ / relabelled_);
+}
+
+void SegmentTask::save(const Path& file) { model::save_segmenter(file, teacher_); }
+
+}  // namespace crisp::train
