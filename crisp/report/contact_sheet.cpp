@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bitset>
 
-#include "crisp/image/palette.h"
 #include "crisp/report/page.h"
 #include "crisp/report/parts.h"
 #include "crisp/report/picture.h"
@@ -34,12 +33,6 @@ std::vector<std::string> captions_of(const std::vector<SheetRow>& rows) {
   return captions;
 }
 
-Html swatch(size_t label) {
-  const image::Colour& colour = image::voc_palette()[label];
-  return tag("span", {{"class", "swatch"},
-                      {"style", fmt::format("background:rgb({},{},{})", colour[0], colour[1], colour[2])}});
-}
-
 Html chip(size_t label, const std::string& name) { return tag("span", {}, {swatch(label), name}); }
 
 // The place of a tag among the classes; 0 where it is none of them.
@@ -48,11 +41,11 @@ size_t label_of(const std::string& tag_name, const ClassNames& classes) {
   return found == classes.end() ? 0 : static_cast<size_t>(found - classes.begin());
 }
 
-Html legend(const SheetPage& contents) {
+Html legend(const std::vector<SheetRow>& rows, const ClassNames& classes) {
   std::bitset<256> present;
   bool heat = false;
-  for (const SheetRow& row : contents.rows) {
-    for (const std::string& name : row.tags) present.set(label_of(name, contents.classes) & 0xFF);
+  for (const SheetRow& row : rows) {
+    for (const std::string& name : row.tags) present.set(label_of(name, classes) & 0xFF);
     for (const SheetPicture& picture : row.pictures) {
       for (const uint8_t label : picture.labels) present.set(label);
       heat = heat || picture.heat;
@@ -61,23 +54,12 @@ Html legend(const SheetPage& contents) {
   Html chips;
   for (size_t label = 1; label < 256; ++label) {
     if (!present[label]) continue;
-    const bool named = label < contents.classes.size();
-    chips += chip(label, named                     ? contents.classes[label]
-                         : label == image::kIgnore ? "ignored"
-                                                   : fmt::format("class {}", label));
+    const bool named = label < classes.size();
+    chips += chip(label, named ? classes[label] : label == image::kIgnore ? "ignored" : fmt::format("class {}", label));
   }
   if (heat) chips += tag("span", {}, {"low ", tag("span", {{"class", "scale"}}), " high"});
   if (chips.empty()) return {};
   return tag("div", {{"class", "chips spaced"}}, {chips});
-}
-
-Html facts(const SheetPage& contents) {
-  if (contents.facts.empty()) return {};
-  Html list;
-  for (const auto& [name, value] : contents.facts) {
-    list += tag("div", {}, {tag("dt", {}, {name}), tag("dd", {}, {value})});
-  }
-  return tag("dl", {{"class", "facts"}}, {list});
 }
 
 Html figure(const SheetPicture& picture, const std::string& name) {
@@ -116,18 +98,17 @@ Html row_card(const SheetRow& row, const std::vector<std::string>& captions, con
              {tag("header", {}, {header}), tag("div", {{"class", "strip"}}, {pictures_in_columns(row, captions)})});
 }
 
-Html sheet(const SheetPage& contents) {
-  if (contents.rows.empty()) return tag("p", {{"class", "muted"}}, {"There is no image to show."});
-  const std::vector<std::string> captions = captions_of(contents.rows);
+Html sheet(const std::vector<SheetRow>& rows, const ClassNames& classes) {
+  const std::vector<std::string> captions = captions_of(rows);
   const bool columns = captions.size() <= kColumns;
-  Html head, rows;
+  Html head, cards;
   for (const std::string& caption : captions) head += tag("div", {}, {caption});
-  for (const SheetRow& row : contents.rows) rows += row_card(row, captions, contents.classes);
+  for (const SheetRow& row : rows) cards += row_card(row, captions, classes);
   if (columns) head = tag("div", {{"class", "strip captions"}, {"aria-hidden", "true"}}, {head});
   return tag("div",
              {{"class", columns ? "sheet columned" : "sheet"},
               {"style", fmt::format("--columns:{}", pictures_a_line(captions.size()))}},
-             {columns ? head : Html(), tag("div", {{"class", "examples"}}, {rows})});
+             {columns ? head : Html(), tag("div", {{"class", "examples"}}, {cards})});
 }
 
 Html origin(const SheetPage& contents) {
@@ -141,10 +122,17 @@ Html origin(const SheetPage& contents) {
 
 }  // namespace
 
+Html picture_sheet(const std::vector<SheetRow>& rows, const ClassNames& classes) {
+  if (rows.empty()) return tag("p", {{"class", "muted"}}, {"There is no image to show."});
+  Html both = legend(rows, classes);
+  both += sheet(rows, classes);
+  return both;
+}
+
 std::string contact_sheet(const SheetPage& contents) {
   Html body = page_header("CrispFormer contact sheet", contents.title, contents.lead);
-  body += facts(contents);
-  body += tag("section", {}, {legend(contents), sheet(contents)});
+  body += facts_list(contents.facts);
+  body += tag("section", {}, {picture_sheet(contents.rows, contents.classes)});
   body += origin(contents);
   return page(contents.title + " - CrispFormer contact sheet", body);
 }

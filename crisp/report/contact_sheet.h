@@ -7,6 +7,7 @@
 
 #include "crisp/base/classes.h"
 #include "crisp/image/image.h"
+#include "crisp/report/html.h"
 
 namespace crisp::report {
 
@@ -37,6 +38,8 @@ struct SheetPage {
 // A page that needs nothing but itself: a row an image, its pictures side by side under captions that stay in
 // sight; on a phone two in a line, each with its caption. A row may lack pictures that others have.
 std::string contact_sheet(const SheetPage& contents);
+// The same rows with their legend, as a part of another page.
+Html picture_sheet(const std::vector<SheetRow>& rows, const ClassNames& classes);
 
 // Pictures at thumbnail size (kThumbnail of showcase.h), so that 24 images with 5 pictures each stay below 4 MB.
 // Labels and levels may have any resolution; they are fitted to the photo. Without a photo (an empty image) the

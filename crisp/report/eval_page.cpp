@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "crisp/image/palette.h"
 #include "crisp/report/number_text.h"
 #include "crisp/report/page.h"
 #include "crisp/report/parts.h"
@@ -17,28 +16,6 @@ namespace {
 
 using metric::HeadlineField;
 using metric::Metrics;
-
-std::optional<metric::Interval> interval_of(const Metrics& metrics, const HeadlineField& field) {
-  const auto found = metrics.ci95.find(std::string(field.name));
-  if (found == metrics.ci95.end()) return std::nullopt;
-  return found->second;
-}
-
-Html number_block(const Metrics& metrics, const HeadlineField& field) {
-  const std::optional<double> value = metrics.*field.value;
-  const NumberText& text = text_of(field);
-  const auto interval = interval_of(metrics, field);
-  Html beside;
-  if (field.percent) beside += tag("span", {{"class", "unit"}}, {"%"});
-  if (interval) beside += tag("span", {{"class", "interval"}}, {format_interval(field, interval)});
-  // NLL has no upper end: nothing to measure it against.
-  Html scale;
-  if (field.name != "nll") scale = gauge(*value, interval, 0, field.percent ? 100 : field.name == "brier" ? 2 : 1);
-  return tag("div", {{"class", "number"}},
-             {tag("div", {{"class", "title"}}, {text.title}),
-              tag("div", {{"class", "value"}}, {format_number(field, value), beside}), scale,
-              tag("p", {{"class", "meaning"}}, {text.meaning})});
-}
 
 Html headline(const Metrics& metrics) {
   Html groups;
@@ -84,16 +61,11 @@ Html class_table(const Metrics& metrics, const ClassNames& names) {
                    tag("th", {}, {"boundary F1"}), tag("th", {{"class", "optional"}}, {"pixels"})});
   for (const metric::ClassRow* row : order) {
     const auto label = static_cast<size_t>(row->label);
-    const image::Colour& colour = image::voc_palette()[label];
-    rows +=
-        tag("tr", {},
-            {tag("td", {{"class", "name keyed"}},
-                 {tag("span", {{"class", "swatch"},
-                               {"style", fmt::format("background:rgb({},{},{})", colour[0], colour[1], colour[2])}}),
-                  names[label]}),
-             tag("td", {{"class", "wide"}}, {bar(*row->iou, 100)}), cell(row->iou), cell(row->dice, "optional"),
-             cell(row->accuracy, "optional"), cell(row->boundary_f1),
-             tag("td", {{"class", "optional"}}, {format_count(row->pixels)})});
+    rows += tag("tr", {},
+                {tag("td", {{"class", "name keyed"}}, {swatch(label), names[label]}),
+                 tag("td", {{"class", "wide"}}, {bar(*row->iou, 100)}), cell(row->iou), cell(row->dice, "optional"),
+                 cell(row->accuracy, "optional"), cell(row->boundary_f1),
+                 tag("td", {{"class", "optional"}}, {format_count(row->pixels)})});
   }
   const size_t absent = metrics.per_class.size() - order.size();
   std::string lead = "Best first, in percent; the bar is the IoU.";

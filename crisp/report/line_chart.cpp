@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kLeft = 52, kTop = 10, kWidth = 560, kHeight = 240;
 constexpr size_t kColours = 6;
+constexpr size_t kFew = 20;  // up to so many points are marked: one alone would make no line
 
 std::string number(double value) { return fmt::format("{:.1f}", value); }
 
@@ -86,12 +87,17 @@ Html line_chart(const std::vector<Series>& series, const std::string& x_label, c
           {y_label});
   for (size_t i = 0; i < series.size(); ++i) {
     std::string path;
+    Html dots;
     for (const auto& point : series[i].points) {
-      if (usable(point))
-        path +=
-            fmt::format("{}{} {}", path.empty() ? "M" : " L", number(x_of(point.first)), number(y_of(point.second)));
+      if (!usable(point)) continue;
+      const std::string x = number(x_of(point.first)), y = number(y_of(point.second));
+      path += fmt::format("{}{} {}", path.empty() ? "M" : " L", x, y);
+      if (series[i].points.size() > kFew) continue;
+      dots += tag("circle", {{"cx", x}, {"cy", y}, {"r", "3"}, {"style", "fill:" + colour(i)}},
+                  {tag("title", {}, {fmt::format("{}: {:.4g}", series[i].name, point.second)})});
     }
     if (!path.empty()) all += tag("path", {{"class", "curve"}, {"style", "stroke:" + colour(i)}, {"d", path}});
+    all += dots;
     legend +=
         tag("span", {}, {tag("span", {{"class", "swatch"}, {"style", "background:" + colour(i)}}), series[i].name});
   }
