@@ -62,6 +62,7 @@ int run_seeds(const Arguments& arguments) {
   line.app.add_option("--out", o.out, "the seed folder");
   line.app.add_option("--scales", o.cam.scales, "image scales; by default 1,0.5,1.5, or 1,1.5,2 under 400 pixels")
       ->delimiter(',');
+  line.app.add_option("--multiple", o.cam.multiple, "scaled sides are rounded to a multiple of this; 1: exact");
   line.app.add_flag("--no-flip", no_flip, "leave out the mirrored photos");
   line.app.add_option("--max-side", o.seed.max_side, "larger photos are worked on at this size");
   line.app.add_flag("--keep-cams", o.seed.keep_cams, "also write cams/ID.safetensors (large)");

@@ -80,6 +80,7 @@ std::string options_json(const SeedsOptions& o) {
   Json json = {{"classifier", o.classifier.string()},
                {"scales", o.cam.scales.empty() ? Json("by size") : Json(o.cam.scales)},
                {"flip", o.cam.flip},
+               {"multiple", o.cam.multiple},
                {"refine", seed::to_string(o.seed.refine.chain)},
                {"max_side", o.seed.max_side},
                {"untagged", o.seed.untagged == seed::Untagged::kSkip ? "skip" : "background"}};

@@ -14,13 +14,20 @@ std::vector<float> to_vector(const torch::Tensor& tensor) {
   return {data, data + plain.numel()};
 }
 
+// The side nearest to scale * size that is a multiple of `multiple`.
+int64_t rounded_side(int64_t size, double scale, int multiple) {
+  const double wanted = scale * static_cast<double>(size);
+  return std::max<int64_t>(1, std::lround(wanted / multiple)) * multiple;
+}
+
 // Raw maps at `scale` brought to the photos' size, the tagged classes alone: [N] of [tags, H, W]. A photo with a side
 // under 32 is padded for the network and its map cropped again.
-void add_scale(model::CamClassifierImpl& classifier, const torch::Tensor& images, double scale, bool flip,
-               const std::vector<torch::Tensor>& channels, std::vector<torch::Tensor>& sums) {
+void add_scale(model::CamClassifierImpl& classifier, const torch::Tensor& images, double scale,
+               const CamOptions& options, const std::vector<torch::Tensor>& channels,
+               std::vector<torch::Tensor>& sums) {
+  const bool flip = options.flip;
   const int64_t height = images.size(2), width = images.size(3);
-  const auto side = [&](int64_t size) { return std::max<int64_t>(1, std::lround(scale * static_cast<double>(size))); };
-  const int64_t h = side(height), w = side(width);
+  const int64_t h = rounded_side(height, scale, options.multiple), w = rounded_side(width, scale, options.multiple);
   torch::Tensor input = images;
   if (h != height || w != width) input = torch::upsample_bilinear2d(images, {h, w}, /*align_corners=*/false);
   if (flip) input = torch::cat({input, input.flip(3)});
@@ -49,6 +56,9 @@ void check(const CamOptions& options) {
   for (const double scale : options.scales) {
     if (!(scale >= 0.05 && scale <= 8)) throw UsageError("--scales {}: a scale lies between 0.05 and 8", scale);
   }
+  if (options.multiple < 1 || options.multiple > 256) {
+    throw UsageError("--multiple {}: it lies between 1 and 256", options.multiple);
+  }
 }
 
 std::vector<double> scales_for(const CamOptions& options, int width, int height) {
@@ -74,7 +84,7 @@ std::vector<Cams> CamMaker::run(const std::vector<image::Image>& photos, const s
     channels.push_back(torch::tensor(places, torch::kLong).to(device_));
   }
   for (const double scale : scales_for(options_, photos[0].width, photos[0].height)) {
-    add_scale(*classifier_, images, scale, options_.flip, channels, sums);
+    add_scale(*classifier_, images, scale, options_, channels, sums);
   }
   std::vector<Cams> all;
   for (size_t i = 0; i < photos.size(); ++i) {
@@ -96,14 +106,15 @@ AffinityMaker::AffinityMaker(model::AffinityNet network, torch::Device device, t
 
 std::vector<AffinityFeatures> AffinityMaker::run(const std::vector<image::Image>& photos) {
   const torch::InferenceMode inference;
-  const torch::Tensor maps =
-      network_->forward(model::pad_to_smallest(infer::to_batch(photos, device_, dtype_))).to(torch::kFloat);
-  // The cells that padding added lie to the right and below.
-  const int64_t rows = (photos[0].height + 7) / 8, columns = (photos[0].width + 7) / 8;
+  constexpr int kMultiple = 32;  // as for the maps: few sizes
+  torch::Tensor images = infer::to_batch(photos, device_, dtype_);
+  const int64_t h = rounded_side(images.size(2), 1, kMultiple), w = rounded_side(images.size(3), 1, kMultiple);
+  if (h != images.size(2) || w != images.size(3)) images = torch::upsample_bilinear2d(images, {h, w}, false);
+  const torch::Tensor maps = network_->forward(images).to(torch::kFloat);
   std::vector<AffinityFeatures> all;
   for (int64_t i = 0; i < maps.size(0); ++i) {
-    const torch::Tensor own = maps[i].narrow(1, 0, rows).narrow(2, 0, columns);
-    all.push_back({static_cast<int>(own.size(0)), static_cast<int>(columns), static_cast<int>(rows), to_vector(own)});
+    all.push_back({static_cast<int>(maps.size(1)), static_cast<int>(maps.size(3)), static_cast<int>(maps.size(2)),
+                   to_vector(maps[i])});
   }
   return all;
 }

@@ -13,6 +13,9 @@ namespace crisp::seed {
 struct CamOptions {
   std::vector<double> scales;  // empty: 1, 0.5, 1.5, or 1, 1.5, 2 for photos under 400 pixels
   bool flip = true;
+  // Scaled sides are rounded to a multiple of this, so that a folder of photos comes in a few sizes: a GPU's library
+  // plans every convolution anew for every size it has not seen (half a second a photo, measured). 1: exact sizes.
+  int multiple = 32;
 };
 
 void check(const CamOptions& options);
