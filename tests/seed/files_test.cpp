@@ -76,6 +76,26 @@ TEST(CamFile, MistakesNameTheFile) {
   says("tags.npy", 21, "an entry is not a class number with a map");
 }
 
+// Whatever is wrong with a file, it is an Error or a map: never a crash, never another exception.
+TEST(CamFile, DamagedFilesAreErrors) {
+  const TemporaryFolder folder;
+  const Path damaged = folder.path() / "a.npy";
+  const std::string whole = read_text(file("cams_torch.npy"));
+  const auto attempt = [&](const std::string& bytes) {
+    write_atomic(damaged, bytes, Durable::kNo);
+    return error_of([&] { seed::read_cam_file(damaged, 8, 6, 21); });
+  };
+  EXPECT_EQ(attempt(whole), "no error");
+  size_t errors = 0;
+  for (size_t i = 0; i < whole.size(); i += 5) {
+    EXPECT_NE(attempt(whole.substr(0, i)), "no error") << i;
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 0x5A);
+    errors += attempt(changed) != "no error";
+  }
+  EXPECT_GT(errors, 50u);
+}
+
 TEST(TagFile, ReadsWhatNumpySaved) {
   const auto tags = seed::read_tag_file(file("tags.npy"));
   const std::map<std::string, std::vector<int>> expected = {{"2007_000032", {1, 4}}, {"b", {}}, {"c/d", {2}}};
