@@ -50,10 +50,15 @@ TEST(SeedsVoc, FromTagsToScoredSeeds) {
   ASSERT_EQ(scored.status, 0) << scored.err;
   const auto numbers = nlohmann::json::parse(read_text(folder.path() / "eval/metrics.json"));
   EXPECT_EQ(numbers["images"], 24);
-  // Five epochs of three steps: far from good, but above what all background (23) or all foreground gives.
-  RecordProperty("miou", std::to_string(numbers["miou"].get<double>()));
-  EXPECT_GT(numbers["miou"].get<double>(), 8);
-  EXPECT_GT(numbers["pixel_accuracy"].get<double>(), 35);
+  // Five epochs of three steps are no training (24% here, 21 to 27 with other seeds; all background would give about as
+  // much): the path works, each class is found where its tag is, and nothing else is.
+  EXPECT_GT(numbers["miou"].get<double>(), 15);
+  EXPECT_LT(numbers["miou"].get<double>(), 80);
+  EXPECT_GT(numbers["pixel_accuracy"].get<double>(), 25);
+  const auto counts = nlohmann::json::parse(read_text(out / "seeds.json"))["counts"];
+  EXPECT_GE(counts["aeroplane"]["images"].get<int>(), 8);
+  EXPECT_GE(counts["cat"]["images"].get<int>(), 8);
+  EXPECT_EQ(counts["person"]["pixels"], 0);
 }
 
 }  // namespace
