@@ -122,8 +122,13 @@ data::SeedFacts import_seeds(const ImportOptions& options) {
                                  {"source", source.string()},
                                  {"refine", seed::to_string(options.seed.refine.chain)},
                                  {"only_tags", options.only_tags}};
-  if (!masks) json["background"] = seed::to_string(options.seed.background);
-  if (options.seed.refine.has(seed::Refinement::kCrf)) json["crf"] = options.crf;
+  if (!masks) {
+    json["background"] = seed::to_string(options.seed.background);
+    json["cam_first"] = options.cam_first;
+  } else if (!options.seed.refine.chain.empty()) {
+    json["confidence"] = options.confidence;
+  }
+  if (options.seed.refine.has(seed::Refinement::kCrf)) json["crf"] = crf_json(options.crf, options.seed.refine.crf);
   data::SeedWriter writer(options.out, {.made_by = options.command,
                                         .data = options.data.string(),
                                         .split = options.split,

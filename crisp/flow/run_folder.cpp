@@ -45,7 +45,9 @@ RunFolder::RunFolder(Path folder, RunFacts facts, const std::string& config, boo
     throw Error("{}: there is a run in it already ({}); `--resume {}` goes on with it, or choose another --out",
                 folder_.string(), read_run(folder_).complete ? "complete" : "not complete", folder_.string());
   }
-  if (!is_run_folder(folder_)) {
+  if (is_run_folder(folder_)) {
+    facts_.command = read_run(folder_).command;  // how it was begun says more than that it went on
+  } else {
     write_atomic(folder_ / "config.toml", config);
     write();
   }

@@ -7,22 +7,12 @@
 #include "crisp/base/text.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/run_folder.h"
+#include "crisp/tensor/device.h"
 
 namespace crisp::flow {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json crf_json(const std::string& preset, const ops::CrfOptions& crf) {
-  return {{"preset", preset},
-          {"iterations", crf.iterations},
-          {"spatial_sigma", crf.spatial_sigma},
-          {"spatial_weight", crf.spatial_weight},
-          {"bilateral_sigma_xy", crf.bilateral_sigma_xy},
-          {"bilateral_sigma_rgb", crf.bilateral_sigma_rgb},
-          {"bilateral_weight", crf.bilateral_weight},
-          {"scale_factor", crf.scale_factor}};
-}
 
 data::SeedFacts facts_of(const SeedsOptions& options, const ClassNames& classes) {
   return {.made_by = options.command,
@@ -76,8 +66,22 @@ bool learn_affinity(const SeedsOptions& options, const seed::SeedPhotos& photos,
 
 }  // namespace
 
+nlohmann::ordered_json crf_json(const std::string& preset, const ops::CrfOptions& crf) {
+  return {{"preset", preset},
+          {"iterations", crf.iterations},
+          {"spatial_sigma", crf.spatial_sigma},
+          {"spatial_weight", crf.spatial_weight},
+          {"bilateral_sigma_xy", crf.bilateral_sigma_xy},
+          {"bilateral_sigma_rgb", crf.bilateral_sigma_rgb},
+          {"bilateral_weight", crf.bilateral_weight},
+          {"scale_factor", crf.scale_factor}};
+}
+
 std::string options_json(const SeedsOptions& o) {
   Json json = {{"classifier", o.classifier.string()},
+               {"tags_from", o.tags_from},
+               {"tags", o.tags},
+               {"dtype", tensor::dtype_name(o.dtype)},
                {"scales", o.cam.scales.empty() ? Json("by size") : Json(o.cam.scales)},
                {"flip", o.cam.flip},
                {"multiple", o.cam.multiple},
@@ -99,7 +103,14 @@ std::string options_json(const SeedsOptions& o) {
     json["affinity"] = {{"network", o.affinity.string()},
                         {"steps", o.seed.refine.walk_steps},
                         {"beta", o.seed.refine.walk_beta},
-                        {"epochs", o.affinity_trainer.epochs}};
+                        {"epochs", o.affinity_trainer.epochs},
+                        {"rate", o.affinity_task.head_rate},
+                        {"batch", o.affinity_task.batch},
+                        {"train_encoder", o.affinity_task.train_encoder},
+                        {"amp", o.affinity_trainer.amp},
+                        {"low_power", o.seed.low_power},
+                        {"high_power", o.seed.high_power},
+                        {"seed", o.affinity_trainer.seed}};
   }
   return json.dump();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 
 #include "crisp/data/seed_folder.h"
 #include "crisp/flow/train_classifier.h"
@@ -24,6 +25,7 @@ struct SeedsOptions {
 };
 
 // The parameters that decide the labels, as the JSON object of seeds.json.
+nlohmann::ordered_json crf_json(const std::string& preset, const ops::CrfOptions& crf);
 std::string options_json(const SeedsOptions& options);
 
 // Stage A's second half: from a classifier and tags to a seed folder; learns the affinity network first where the

@@ -16,7 +16,7 @@
 #include "crisp/infer/predictor.h"
 #include "crisp/model/load.h"
 #include "crisp/report/contact_sheet.h"
-#include "crisp/seed/cam.h"
+#include "crisp/seed/make_seeds.h"
 
 namespace crisp::flow {
 namespace {
@@ -96,13 +96,14 @@ report::SheetRow make_row(Source& source, const data::Dataset& dataset, const da
   row.pictures.push_back(report::sheet_photo("Photo", photo));
   if (sample.has_mask()) row.pictures.push_back(report::sheet_labels("Truth", photo, dataset.read_mask(sample)));
   if (source.cams && sample.has_tags && !sample.tags.empty()) {
-    const seed::Cams cams = source.cams->run({photo}, {sample.tags})[0];
+    const image::Image small = seed::working_size(photo, seed::SeedOptions().max_side);
+    const seed::Cams cams = source.cams->run({small}, {sample.tags})[0];
     std::vector<float> most(cams.pixels());
     for (size_t i = 0; i < cams.maps.size(); ++i) {
       most[i % cams.pixels()] = std::max(most[i % cams.pixels()], cams.maps[i]);
     }
     row.pictures.push_back(
-        report::sheet_activation("Activation", photo, image::to_levels(most, cams.width, cams.height)));
+        report::sheet_activation("Activation", small, image::to_levels(most, cams.width, cams.height)));
   }
   if (source.seeds && source.seeds->has(sample.id)) {
     const data::Seed seed = source.seeds->read(sample.id);

@@ -7,6 +7,7 @@
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/seeds.h"
 #include "crisp/image/decode.h"
+#include "crisp/image/resize.h"
 #include "crisp/infer/photo_stream.h"
 #include "crisp/metric/confusion.h"
 
@@ -58,7 +59,9 @@ Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::
   std::mutex mutex;
   Progress progress("sweep", static_cast<int64_t>(masked.size()));
   infer::PhotoStages<Maps, int> stages;
-  stages.read = [&](size_t index) { return image::read_image(masked[index].image); };
+  stages.read = [&](size_t index) {
+    return seed::working_size(image::read_image(masked[index].image), options.seed.max_side);
+  };
   stages.network = [&](const std::vector<infer::Photo>& group) {
     const std::vector<image::Image> images = {group[0].image};
     Maps maps{std::move(cams.run(images, {masked[group[0].index].tags})[0]), {}};
@@ -71,7 +74,8 @@ Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::
     for (size_t i = 0; i < tried.size(); ++i) {
       seed::SeedOptions how = options.seed;
       how.background = tried[i];
-      const image::Mask labels = seed::make_seed(photo.image, maps.cams, maps.features, how).labels;
+      image::Mask labels = seed::make_seed(photo.image, maps.cams, maps.features, how).labels;
+      labels = image::resize_nearest(labels, truth.width, truth.height);
       const metric::Confusion one = metric::count_confusion(sample.id, truth, labels, metric);
       const std::lock_guard lock(mutex);
       totals[i].add(one);

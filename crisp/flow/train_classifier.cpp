@@ -106,6 +106,7 @@ int default_crop(const std::vector<data::Sample>& samples) {
 }
 
 bool train_classifier(const ClassifierOptions& options, torch::Device device, const std::function<bool()>& stop) {
+  train::check(options.trainer);
   const data::Dataset dataset = open_tagged(options.data, options.split, options.tags_from, options.tags,
                                             options.trainer.seed, options.task.workers);
   std::vector<data::Sample> samples = tagged_samples(dataset, options.split);
@@ -121,14 +122,6 @@ bool train_classifier(const ClassifierOptions& options, torch::Device device, co
   config.top_share = options.top_share;
   config.classes = dataset.classes;
   const Path weights = initial_weights(options);
-  RunFolder run(options.out,
-                {.task = "classify",
-                 .command = options.command,
-                 .data = options.data.string(),
-                 .split = options.split,
-                 .classes = dataset.classes},
-                options.config, options.resume);
-
   torch::manual_seed(options.trainer.seed);
   model::CamClassifier network(config);
   model::draw_weights(*network);
@@ -136,6 +129,14 @@ bool train_classifier(const ClassifierOptions& options, torch::Device device, co
   log_info("{} photos, {} classes, {}, crop {}, starting from {}", samples.size(), dataset.classes.size() - 1,
            options.arch, task_options.augment.crop, weights.empty() ? "nothing" : weights.string());
   train::ClassifyTask task(network, std::move(samples), std::move(val), task_options, device);
+  // Last, so that options and weights that make no sense leave no folder behind.
+  RunFolder run(options.out,
+                {.task = "classify",
+                 .command = options.command,
+                 .data = options.data.string(),
+                 .split = options.split,
+                 .classes = dataset.classes},
+                options.config, options.resume);
   train::Trainer trainer(task, options.trainer, device, run.path());
   if (options.resume) trainer.resume();
   if (!trainer.run(stop)) return false;

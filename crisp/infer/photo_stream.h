@@ -76,6 +76,7 @@ void stream_photos(size_t count, const StreamOptions& options, const PhotoStages
         }
       }));
     }
+    if (reading.empty()) break;  // stopped before the first
     Read item = reading.front().get();
     reading.pop_front();
     if (!item.problem.empty()) {

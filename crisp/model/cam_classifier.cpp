@@ -51,7 +51,8 @@ torch::Tensor CamClassifierImpl::pool(const torch::Tensor& scores, const torch::
   if (config.pooling == Pooling::kAverage) {
     return (maps * share).sum({2, 3}) / share.sum({2, 3}).clamp_min(1e-6);
   }
-  const torch::Tensor cells = maps.masked_fill(share < 0.5, -1e4).flatten(2);
+  const torch::Tensor padding = share < 0.5 * share.amax({2, 3}, true);  // a tiny photo fills no cell
+  const torch::Tensor cells = maps.masked_fill(padding, -1e4).flatten(2);
   if (config.pooling == Pooling::kMaximum) return cells.amax(2);
   const auto count = std::max<int64_t>(1, static_cast<int64_t>(config.top_share * static_cast<double>(cells.size(2))));
   const torch::Tensor best = std::get<0>(cells.topk(count, 2));

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "crisp/base/error.h"
+#include "crisp/base/text.h"
 #include "crisp/image/resize.h"
 #include "crisp/tensor/npy.h"
 #include "crisp/tensor/safetensors.h"
@@ -48,7 +49,11 @@ Maps from_dict(const Path& path, const tensor::pickle::Dict& entries) {
 Maps read_maps(const Path& path) {
   if (lower_extension(path) == ".safetensors") {
     Maps maps;
-    for (const auto& [name, map] : tensor::read_safetensors(path).tensors) maps[std::stoll(name)] = map;
+    for (const auto& [name, map] : tensor::read_safetensors(path).tensors) {
+      const auto number = parse_integer(name);
+      if (!number) throw Error("{}: the tensor '{}' is not named by the number of a class", path.string(), name);
+      maps[*number] = map;
+    }
     return maps;
   }
   const tensor::pickle::Document document = tensor::read_npy_object(path);

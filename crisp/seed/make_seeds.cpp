@@ -21,16 +21,6 @@ struct Maps {
   AffinityFeatures features;
 };
 
-// A very large photo costs gigabytes in the network and the CRF, and its seed is no better for it.
-image::Image working_size(image::Image photo, int max_side) {
-  const int longest = std::max(photo.width, photo.height);
-  if (longest <= max_side) return photo;
-  const auto side = [&](int size) {
-    return std::max(1, static_cast<int>(std::lround(static_cast<double>(size) * max_side / longest)));
-  };
-  return image::resize(photo, side(photo.width), side(photo.height));
-}
-
 void write_cams(const Path& file, const Cams& cams) {
   make_folder(file.parent_path());
   tensor::StateDict maps;
@@ -85,6 +75,15 @@ SeedPhotos photos_for_seeds(const std::vector<data::Sample>& samples, Untagged u
   std::sort(order.begin(), order.end());
   for (const auto& item : order) photos.samples.push_back(samples[item.second]);
   return photos;
+}
+
+image::Image working_size(image::Image photo, int max_side) {
+  const int longest = std::max(photo.width, photo.height);
+  if (longest <= max_side) return photo;
+  const auto side = [&](int size) {
+    return std::max(1, static_cast<int>(std::lround(static_cast<double>(size) * max_side / longest)));
+  };
+  return image::resize(photo, side(photo.width), side(photo.height));
 }
 
 data::Seed make_seed(const image::Image& photo, const Cams& cams, const AffinityFeatures& features,

@@ -37,6 +37,10 @@ struct SeedPhotos {
 };
 SeedPhotos photos_for_seeds(const std::vector<data::Sample>& samples, Untagged untagged);
 
+// A very large photo costs gigabytes in the network and the CRF, and its seed is no better for it: the photo with no
+// side above `max_side`.
+image::Image working_size(image::Image photo, int max_side);
+
 // The label and uncertainty of one photo from its maps.
 data::Seed make_seed(const image::Image& photo, const Cams& cams, const AffinityFeatures& features,
                      const SeedOptions& options);

@@ -35,7 +35,8 @@ Posterior posterior(const Cams& cams, const Background& background) {
   for (size_t i = 0; i < pixels; ++i) {
     float most = 0;
     for (size_t k = 0; k < count; ++k) most = std::max(most, cams.maps[k * pixels + i]);
-    const auto rest = static_cast<float>(background.power ? std::pow(1 - most, background.value) : background.value);
+    const auto rest =
+        static_cast<float>(background.power ? std::pow(std::max(0.0f, 1 - most), background.value) : background.value);
     p.probabilities[i] = std::max(rest, kFloor);
     for (size_t k = 0; k < count; ++k)
       p.probabilities[(k + 1) * pixels + i] = std::max(cams.maps[k * pixels + i], kFloor);

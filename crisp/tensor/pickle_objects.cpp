@@ -2,6 +2,7 @@
 
 #include "crisp/base/error.h"
 #include "crisp/tensor/bytes.h"
+#include "crisp/tensor/pth.h"
 #include "crisp/tensor/state_dict.h"
 
 namespace crisp::tensor::pickle {
@@ -66,6 +67,12 @@ Value& Objects::call(const Value& callable, const Value& arguments) {
   if (name == "torch._utils._rebuild_tensor_v2") return rebuild_tensor(callable, *items);
   if (name == "torch._utils._rebuild_parameter" && !items->empty() && items->front()->tensor() != nullptr) {
     return document_.add(*items->front()->tensor());
+  }
+  if (name == "torch.storage._load_from_bytes" && items->size() == 1 && items->front()->bytes() != nullptr) {
+    const std::string& bytes = *items->front()->bytes();
+    spend(bytes.size());
+    const auto storage = read_storage(std::as_bytes(std::span(bytes)), source_);
+    return storage ? document_.add(*storage) : opaque(callable);
   }
   if (name == "torch.Size" && items->size() == 1 && items->front()->items() != nullptr) {
     spend(items->front()->items()->size() * sizeof(Value*));

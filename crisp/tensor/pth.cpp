@@ -1,6 +1,7 @@
 #include "crisp/tensor/pth.h"
 
 #include <array>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -181,6 +182,34 @@ const pickle::Value& unwrap(const pickle::Value& root) {
 }
 
 }  // namespace
+
+std::optional<torch::Tensor> read_storage(std::span<const std::byte> bytes, const std::string& source) {
+  // A storage inside a storage is nobody's data but a trap for the reader's stack.
+  const std::string_view text = as_text(bytes);
+  if (!text.starts_with(kLegacyStart) || text.find("_load_from_bytes") != text.npos) return std::nullopt;
+  size_t at = 0;
+  std::optional<StorageId> id;
+  for (int i = 0; i < 5; ++i) {  // magic, version, system, the storage, its key
+    const pickle::Document part = pickle::parse(bytes.subspan(at), source, [&](const pickle::Value& value) {
+      id = read_storage_id(value, source);
+      return std::optional<torch::Tensor>();
+    });
+    at += part.size();
+  }
+  if (!id) return std::nullopt;
+  const std::array<int64_t, 1> shape = {id->count};
+  const auto needed = tensor_bytes(shape, static_cast<int64_t>(c10::elementSize(id->type)));
+  if (!needed || bytes.size() - at < sizeof(int64_t) ||
+      static_cast<size_t>(*needed) > bytes.size() - at - sizeof(int64_t)) {
+    throw Error("{}: a tensor in it is truncated", source);
+  }
+  // A byte other than 0 and 1 would be no boolean.
+  torch::Tensor storage = torch::empty(shape, id->type == torch::kBool ? torch::kUInt8 : id->type);
+  if (*needed > 0) {
+    std::memcpy(storage.mutable_data_ptr(), bytes.data() + at + sizeof(int64_t), static_cast<size_t>(*needed));
+  }
+  return storage.to(id->type);
+}
 
 bool is_pth(const Path& path) {
   const MappedFile file(path);

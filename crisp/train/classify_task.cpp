@@ -67,8 +67,10 @@ torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes
 }
 
 Losses ClassifyTask::losses(const std::vector<data::Example>& batch, const Moment&) {
-  const torch::Tensor photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
-  const torch::Tensor logits = network_->forward(images_of(batch, device_), photo);
+  torch::Tensor photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
+  const torch::Tensor images = model::pad_to_smallest(images_of(batch, device_));
+  photo = torch::constant_pad_nd(photo, {0, images.size(3) - photo.size(3), 0, images.size(2) - photo.size(2)});
+  const torch::Tensor logits = network_->forward(images, photo);
   const torch::Tensor tags = tag_matrix(batch, network_->config.classes.size()).to(device_);
   return {torch::binary_cross_entropy_with_logits(logits, tags), {}};
 }

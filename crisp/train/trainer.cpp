@@ -39,7 +39,7 @@ void check(const TrainerOptions& options) {
 
 Trainer::Trainer(Task& task, const TrainerOptions& options, torch::Device device, Path run)
     : task_(task),
-      options_(options),
+      options_((check(options), options)),  // before anything is divided by them
       device_(device),
       amp_(tensor::parse_dtype(options.amp)),
       folder_(std::move(run)),
@@ -48,7 +48,6 @@ Trainer::Trainer(Task& task, const TrainerOptions& options, torch::Device device
       optimizer_(task.groups()),
       checkpoints_(folder_ / "checkpoints"),
       log_(folder_ / "log.jsonl") {
-  check(options_);
   if (task_.teacher() != nullptr) {
     ema_ = std::make_unique<Ema>(task_.network(), *task_.teacher(), options_.ema_decay);
     ema_->copy();
@@ -79,7 +78,7 @@ bool Trainer::run(const std::function<bool()>& stop) {
     task_.prepare(now());
     torch::manual_seed(derive_seed(options_.seed, static_cast<uint64_t>(step_)));
     const Losses losses = forward_and_backward();
-    const torch::Tensor norm = update();
+    const torch::Tensor norm = update(losses.total);
     note(losses, norm);
     ++step_;
     if (step_ % steps_per_epoch_ == 0) finish_epoch();
@@ -126,10 +125,10 @@ Losses Trainer::forward_and_backward() {
   return sum;
 }
 
-torch::Tensor Trainer::update() {
+torch::Tensor Trainer::update(const torch::Tensor& loss) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor norm = optimizer_.clip(options_.clip, scale_.defined() ? scale_.reciprocal() : torch::Tensor());
-  skip_ = torch::isfinite(norm).logical_not().to(torch::kFloat);
+  skip_ = torch::isfinite(norm).logical_and(torch::isfinite(loss)).logical_not().to(torch::kFloat);
   if (scale_.defined()) at::_amp_update_scale_(scale_, good_steps_, skip_, 2.0, 0.5, kScaleGrowth);
   optimizer_.step(rate_factor(options_.schedule, now(), steps_per_epoch_), skip_);
   guard_statistics();
@@ -248,7 +247,10 @@ void Trainer::save() {
 
 void Trainer::resume() {
   const std::optional<Checkpoint> found = checkpoints_.newest();
-  if (!found) return;
+  if (!found) {
+    log_.truncate_after(0);  // of steps that were lost with the process
+    return;
+  }
   const std::string source = found->file.string();
   const auto fact = [&](const std::string& name) {
     const auto item = found->facts.find(name);

@@ -61,7 +61,7 @@ class Trainer {
 
   Moment now() const;
   Losses forward_and_backward();
-  torch::Tensor update();
+  torch::Tensor update(const torch::Tensor& loss);
   void note(const Losses& losses, const torch::Tensor& norm);
   void read_notes();
   void finish_epoch();
