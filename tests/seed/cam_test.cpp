@@ -47,7 +47,7 @@ torch::Tensor maps_of(const seed::Cams& cams) {
   return torch::tensor(cams.maps).view({static_cast<int64_t>(cams.classes.size()), cams.height, cams.width});
 }
 
-const seed::CamOptions kScales{.scales = {1, 0.5, 1.5}, .flip = true};
+const seed::CamOptions kScales{.scales = {1, 0.5, 1.5}, .flip = true, .multiple = 1};
 
 TEST(Cam, AgreesWithHuggingFaceOverScalesAndFlips) {
   for (const torch::Device device : devices()) {
@@ -57,7 +57,7 @@ TEST(Cam, AgreesWithHuggingFaceOverScalesAndFlips) {
       EXPECT_EQ(cams.classes, tags(name));
       expect_close(name, maps_of(cams), cam_golden().at(name + ".cam"), 1e-4);
     }
-    seed::CamMaker single(golden_classifier(), device, torch::kFloat, {.scales = {1}, .flip = false});
+    seed::CamMaker single(golden_classifier(), device, torch::kFloat, {.scales = {1}, .flip = false, .multiple = 1});
     expect_close("single", maps_of(single.run({photo("a")}, {tags("a")})[0]), cam_golden().at("a.single"), 1e-4);
   }
 }
@@ -93,13 +93,13 @@ TEST(Cam, ScalesFollowThePhotosSizeUnlessGiven) {
   EXPECT_THROW(seed::check(seed::CamOptions{.scales = {std::nan("")}}), UsageError);
 }
 
-TEST(AffinityFeatures, OneCellForEightPixelsAndPaddingIsCutOff) {
+TEST(AffinityFeatures, OneCellForEightPixelsOfThePhotoScaledToFewSizes) {
   seed::AffinityMaker maker(model::make_affinity_net(golden_classifier()), torch::kCPU, torch::kFloat);
-  image::Image image(41, 20);
+  image::Image image(100, 20);  // becomes 96 x 32
   const seed::AffinityFeatures features = maker.run({image})[0];
-  EXPECT_EQ(features.width, 6);
-  EXPECT_EQ(features.height, 3);
-  EXPECT_EQ(features.values.size(), 448u * 18u);
+  EXPECT_EQ(features.width, 12);
+  EXPECT_EQ(features.height, 4);
+  EXPECT_EQ(features.values.size(), 448u * 48u);
 }
 
 class MakeSeeds : public testing::Test {
@@ -117,7 +117,8 @@ class MakeSeeds : public testing::Test {
     samples_.push_back(sample);
   }
   std::optional<data::SeedFacts> make(const seed::SeedOptions& options, const std::string& name) {
-    seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, {.scales = {1}, .flip = false});
+    seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat,
+                         {.scales = {1}, .flip = false, .multiple = 1});
     return seed::make_seeds(maker, nullptr, seed::photos_for_seeds(samples_, options.untagged), options,
                             {.made_by = "me", .classes = maker.classes()}, folder_.path() / name);
   }
@@ -133,7 +134,7 @@ TEST_F(MakeSeeds, LabelsAreTagsAndWhatIsStoredIsWhatWasComputed) {
   EXPECT_TRUE(facts->complete);
   EXPECT_EQ(facts->class_images[3], 0);
   const data::SeedFolder seeds(folder_.path() / "seeds");
-  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, {.scales = {1}, .flip = false});
+  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, {.scales = {1}, .flip = false, .multiple = 1});
   int64_t pixels = 0;
   for (const data::Sample& sample : samples_) {
     const image::Image image = photo(sample.tags[0] == 1 ? "a" : "small");
@@ -221,7 +222,7 @@ TEST_F(MakeSeeds, ConfidentLabelsAreIgnoredBetweenThePowers) {
   options.high_power = 16;
   ASSERT_TRUE(make(options, "sure").has_value());
   const data::SeedFolder sure(folder_.path() / "sure");
-  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, {.scales = {1}, .flip = false});
+  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, {.scales = {1}, .flip = false, .multiple = 1});
   const seed::Cams cams = maker.run({photo("a")}, {{1, 4}})[0];
   const auto labels = [&](double power) {
     return seed::best_labels(seed::posterior(cams, {.power = true, .value = power})).labels;
