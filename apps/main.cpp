@@ -22,6 +22,7 @@ struct Command {
 };
 
 constexpr std::array kCommands = {
+    Command{"run", "photos and tags to a model, masks and a report: the whole way", run_run},
     Command{"classify", "learn the tags of photos: the first step from tags to masks", run_classify},
     Command{"seeds", "tags to pseudo-masks: where in each photo its tags are", run_seeds},
     Command{"seeds-import", "pseudo-masks made elsewhere: PNG masks, or activation maps of public code",

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include "apps/command_line.h"
+#include "apps/seed_options.h"
+#include "crisp/base/interrupt.h"
+#include "crisp/flow/pipeline.h"
+#include "crisp/flow/pipeline_report.h"
+#include "crisp/tensor/device.h"
+
+namespace crisp::apps {
+namespace {
+
+void print_scores(const std::vector<report::PipelineScores>& scores) {
+  if (scores.empty()) return;
+  const auto cell = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.2f}", *value) : std::string("-");
+  };
+  fmt::print("\n{:<22} {:<16} {:>7} {:>7} {:>12} {:>6}\n", "labels", "photos", "mIoU", "mDice", "boundary F1", "ECE");
+  for (const report::PipelineScores& step : scores) {
+    fmt::print("{:<22} {:<16} {:>7} {:>7} {:>12} {:>6}\n", step.name, step.images, cell(step.metrics.miou),
+               cell(step.metrics.mdice), cell(step.metrics.boundary_f1), cell(step.metrics.ece));
+  }
+}
+
+}  // namespace
+
+int run_run(const Arguments& arguments) {
+  CommandLine line(
+      "run",
+      "The whole way in one command: learns the tags, finds where they are, trains a CrispFormer that relabels its own "
+      "training data, measures it where masks exist, predicts masks and writes OUT/report.html. Stopped or changed, "
+      "the same command goes on from where it must.",
+      "  crispformer run --data photos/ --out runs/mine --preset quick\n"
+      "  crispformer run --data VOC2012 --split train_aug --arch mit_b1 --init mit_b1.safetensors --out runs/voc\n");
+  flow::PipelineOptions o;
+  std::string arch, init;
+  RefineWords words;
+  int crop = -1;
+  int64_t classifier_epochs = 0, student_epochs = 0, batch = 0;
+  line.app.add_option("--data", o.data, "the data set: VOC, COCO, or a folder of photos with tags")->required();
+  line.app.add_option("--out", o.out, "folder for everything")->required();
+  line.app.add_option("--preset", o.preset, "quick, standard or paper: sizes, lengths and rates");
+  line.app.add_option("--split", o.split, "photos to learn from");
+  line.app.add_option("--val", o.val, "photos to look at: a split, auto or none");
+  line.app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
+  line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
+  line.app.add_option("--arch", arch, "mit_b0 .. mit_b5; by default as the preset and the machine suggest");
+  line.app.add_option("--init", init, "encoder weights to start from; by default those shipped");
+  line.app.add_option("--crop", crop, "side of the square that is learned from; -1: by the photos' size");
+  line.app.add_option("--batch", batch, "photos a batch; 0: the preset's");
+  line.app.add_option("--classifier-epochs", classifier_epochs, "0: the preset's");
+  line.app.add_option("--student-epochs", student_epochs, "0: the preset's");
+  bind_refinement(line.app, words, o.seeds.seed);
+  if (!line.parse(arguments)) return 0;
+
+  const torch::Device device = tensor::parse_device(line.device);
+  flow::apply_pipeline_preset(o.preset, device, arch, init, o);
+  apply(words, o.seeds.seed);
+  o.seeds.crf = words.crf;
+  if (classifier_epochs > 0) o.classifier.trainer.epochs = classifier_epochs;
+  if (student_epochs > 0) o.student.trainer.epochs = student_epochs;
+  if (batch > 0) o.classifier.task.batch = o.student.task.batch = batch;
+  o.classifier.task.augment.crop = o.student.task.augment.crop = crop;
+  o.seed = line.seed;
+  o.threads = line.threads;
+  o.command = as_typed("run", arguments);
+  o.config = line.effective_config();
+  flow::fill_pipeline(o);
+  const InterruptGuard interrupt;
+  const flow::PipelineResult result = flow::run_pipeline(o, device, [&] { return interrupt.requested(); });
+  if (!result.complete) {
+    fmt::print("stopped and saved; the same command goes on\n");
+    return 130;
+  }
+  const data::Dataset dataset = flow::open_tagged(o.data, o.split, o.tags_from, o.tags, o.seed, o.threads);
+  print_scores(flow::pipeline_scores({o, dataset, result.val, {}}));
+  fmt::print("\nmodel   {}\nmasks   {}\nreport  {}\n\nuse it: crispformer predict photo.jpg --model {} --out cut\n",
+             result.model.string(), result.masks.string(), result.report.string(), (o.out / "student").string());
+  return 0;
+}
+
+}  // namespace crisp::apps

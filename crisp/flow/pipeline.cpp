@@ -1,0 +1,319 @@
+#include "crisp/flow/pipeline.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "crisp/base/error.h"
+#include "crisp/base/log.h"
+#include "crisp/base/progress.h"
+#include "crisp/base/resources.h"
+#include "crisp/flow/evaluate_masks.h"
+#include "crisp/flow/evaluate_model.h"
+#include "crisp/flow/evaluate_output.h"
+#include "crisp/flow/pipeline_report.h"
+#include "crisp/flow/predict.h"
+#include "crisp/flow/run_folder.h"
+#include "crisp/flow/stages.h"
+#include "crisp/flow/step_time.h"
+#include "crisp/model/load.h"
+
+namespace crisp::flow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string describe(const ClassifierOptions& o) {
+  const data::AugmentOptions& a = o.task.augment;
+  return Json{{"data", o.data.string()},
+              {"split", o.split},
+              {"tags", o.tags},
+              {"tags_from", o.tags_from},
+              {"arch", o.arch},
+              {"init", o.init},
+              {"pooling", o.pooling},
+              {"top_share", o.top_share},
+              {"epochs", o.trainer.epochs},
+              {"batch", o.task.batch},
+              {"rates", {o.task.encoder_rate, o.task.head_rate}},
+              {"crop", a.crop},
+              {"scale", {a.scale_low, a.scale_high}},
+              {"amp", o.trainer.amp},
+              {"seed", o.trainer.seed}}
+      .dump();
+}
+
+std::string describe(const StudentOptions& o) {
+  const data::AugmentOptions& a = o.task.augment;
+  const train::RelabelOptions& r = o.task.relabel;
+  return Json{{"seeds", o.seeds.string()},
+              {"arch", o.arch},
+              {"init", o.init},
+              {"ablation", o.ablation},
+              {"uncertainty", o.uncertainty},
+              {"width", o.width},
+              {"epochs", o.trainer.epochs},
+              {"batch", o.task.batch},
+              {"rates", {o.task.encoder_rate, o.task.head_rate}},
+              {"decay", o.trainer.schedule.decay},
+              {"crop", a.crop},
+              {"scale", {a.scale_low, a.scale_high}},
+              {"relabel", {r.from, r.every, r.passes, r.found_at_least}},
+              {"ema", o.trainer.ema_decay},
+              {"amp", o.trainer.amp},
+              {"seed", o.trainer.seed}}
+      .dump();
+}
+
+// Numbers of one step of the pipeline, kept beside it.
+metric::Metrics scored(const Evaluation& evaluation, const Path& out, const PipelineOptions& options,
+                       const std::string& title) {
+  const FinishedEvaluation finished = finish(evaluation, options.threads);
+  write_evaluation(evaluation, finished, out, {title, options.command, options.config});
+  return finished.metrics;
+}
+
+class Pipeline {
+ public:
+  Pipeline(const PipelineOptions& options, torch::Device device, const std::function<bool()>& stop)
+      : options_(options),
+        device_(device),
+        stop_(stop),
+        dataset_(
+            open_tagged(options.data, options.split, options.tags_from, options.tags, options.seed, options.threads)),
+        val_(held_out()),
+        lock_(options.out),
+        stages_(options.out) {}
+
+  PipelineResult run() {
+    make_folder(options_.out);
+    write_atomic(options_.out / "config.toml", options_.config);
+    announce();
+    PipelineResult result;
+    if (!classify() || !seeds() || !student() || !evaluate() || !predict()) return result;
+    result = {.complete = true,
+              .model = out("student") / "model.safetensors",
+              .masks = out("masks"),
+              .report = out("report.html"),
+              .val = val_};
+    write_report(result);
+    return result;
+  }
+
+ private:
+  Path out(const std::string& name) const { return options_.out / name; }
+
+  // The split to look at: where masks are there, to measure on; else to predict.
+  std::string held_out() const {
+    if (options_.val == "none") return "";
+    if (options_.val != "auto") return dataset_.resolve_split(options_.val);
+    for (const auto& [name, places] : dataset_.splits) {
+      if (name.starts_with("val") && name != options_.split) return name;
+    }
+    return "";
+  }
+
+  bool has_masks(const std::string& split) const {
+    if (split.empty()) return false;
+    const std::vector<data::Sample> samples = dataset_.samples(split);
+    return std::any_of(samples.begin(), samples.end(), [](const data::Sample& s) { return s.has_mask(); });
+  }
+
+  void announce() const {
+    const size_t photos = dataset_.samples(options_.split).size();
+    log_info("{}: {} photos to learn from, {} classes; preset {}: {}, crop {}, {} + {} epochs, on {}",
+             options_.data.string(), photos, dataset_.classes.size() - 1, options_.preset, options_.student.arch,
+             options_.student.task.augment.crop, options_.classifier.trainer.epochs, options_.student.trainer.epochs,
+             device_.is_cuda() ? "the GPU" : fmt::format("{} CPU threads", options_.threads));
+    const auto steps = [&](int64_t epochs, int64_t batch) {
+      return static_cast<double>(epochs) *
+             static_cast<double>(std::max<int64_t>(1, static_cast<int64_t>(photos) / batch));
+    };
+    const StepTimes one = measure_step_times(options_, dataset_.classes, device_);
+    const double seconds = steps(options_.classifier.trainer.epochs, options_.classifier.task.batch) * one.classifier +
+                           steps(options_.student.trainer.epochs, options_.student.task.batch) * one.student;
+    // Seeds, relabelling, validation and measuring together take about as long as half of the training.
+    log_info("this will take about {} (from the time of a step on this machine)", format_duration(1.5 * seconds));
+  }
+
+  bool classify() {
+    const Path folder = out("classifier");
+    return stages_.run("classify", describe(options_.classifier), {folder}, [&] {
+      ClassifierOptions o = options_.classifier;
+      o.out = folder;
+      o.resume = is_run_folder(folder);
+      if (o.resume && read_run(folder).complete) return true;
+      return train_classifier(o, device_, stop_);
+    });
+  }
+
+  bool seeds() {
+    return stages_.run("seeds", options_json(options_.seeds), {out("seeds")}, [&] {
+      SeedsOptions o = options_.seeds;
+      o.out = out("seeds");
+      return make_seed_folder(o, device_, stop_).has_value();
+    });
+  }
+
+  bool student() {
+    const Path folder = out("student");
+    return stages_.run("train", describe(options_.student), {folder}, [&] {
+      StudentOptions o = options_.student;
+      o.out = folder;
+      o.resume = is_run_folder(folder);
+      if (o.resume && read_run(folder).complete) return true;
+      return train_student(o, device_, stop_).complete;
+    });
+  }
+
+  // Seeds of the held-out photos, their tags known: what the student, which does not know them, is compared with.
+  bool held_out_seeds(const std::string& name, const std::vector<seed::Refinement>& chain) {
+    SeedsOptions o = options_.seeds;
+    o.split = val_;
+    o.out = out("scored") / name;
+    o.seed.refine.chain = chain;
+    if (o.seed.refine.has(seed::Refinement::kAffinity)) o.affinity = out("seeds") / "affinity";
+    return make_seed_folder(o, device_, stop_).has_value();
+  }
+
+  bool evaluate() {
+    return stages_.run("evaluate", val_, {out("scored")}, [&] {
+      const Path folder = out("scored");
+      make_folder(folder);
+      const auto score_masks = [&](const std::string& split, const Path& masks, const std::string& name) {
+        const Truth truth = truth_from_dataset(dataset_, split);
+        MaskOptions how{.predictions = masks, .threads = options_.threads};
+        how.missing_background = true;
+        scored(evaluate_masks(truth, how), folder / (name + "_eval"), options_, name);
+      };
+      if (has_masks(options_.split)) {
+        score_masks(options_.split, out("seeds"), "seeds_train");
+        if (const auto last = last_relabelled(out("student"))) score_masks(options_.split, *last, "relabelled_train");
+      }
+      if (!has_masks(val_)) return true;
+      const data::Dataset& set = dataset_;
+      const std::vector<data::Sample> held = set.samples(val_);
+      const bool tagged = std::any_of(held.begin(), held.end(), [](const data::Sample& s) { return s.has_tags; });
+      if (tagged) {
+        if (!held_out_seeds("cam", {}) || !held_out_seeds("seeds", options_.seeds.seed.refine.chain)) return false;
+        score_masks(val_, folder / "cam", "cam_val");
+        score_masks(val_, folder / "seeds", "seeds_val");
+      }
+      infer::Predictor predictor(model::load_segmenter(out("student")), device_, torch::kFloat, {});
+      ModelOptions how{.out = folder / "student_eval", .batch = 1, .workers = options_.threads};
+      scored(evaluate_model(predictor, truth_from_dataset(dataset_, val_), how), folder / "student_eval", options_,
+             "student");
+      return true;
+    });
+  }
+
+  bool predict() {
+    return stages_.run("predict", val_, {out("masks")}, [&] {
+      infer::InferOptions how;
+      model::Segmenter network = model::load_segmenter(out("student"));
+      PredictOptions o{.out = out("masks"), .classes = network->config.classes, .workers = options_.threads};
+      o.save = {"mask", "overlay", "uncertainty"};
+      std::vector<InputImage> photos;
+      for (const data::Sample& sample : dataset_.samples(val_.empty() ? options_.split : val_)) {
+        photos.push_back({sample.image, sample.id});
+      }
+      infer::Predictor predictor(network, device_, torch::kFloat, how);
+      const PredictReport report = flow::predict(predictor, photos, o);
+      for (const SkippedImage& skipped : report.skipped) log_warning("skipped {}", skipped.reason);
+      return true;
+    });
+  }
+
+  void write_report(const PipelineResult& result) {
+    PipelineReport report{.options = options_, .dataset = dataset_, .val = val_, .times = stages_.times()};
+    write_atomic(result.report, pipeline_report(report, device_));
+  }
+
+  const PipelineOptions& options_;
+  const torch::Device device_;
+  const std::function<bool()>& stop_;
+  const data::Dataset dataset_;
+  const std::string val_;
+  FolderLock lock_;
+  Stages stages_;
+};
+
+}  // namespace
+
+void apply_pipeline_preset(const std::string& name, torch::Device device, const std::string& arch,
+                           const std::string& init, PipelineOptions& o) {
+  const bool gpu = device.is_cuda();
+  const bool quick = name == "quick", paper = name == "paper";
+  if (!quick && !paper && name != "standard") {
+    throw UsageError("--preset {}: it is quick, standard or paper", name);
+  }
+  std::string chosen = arch;
+  if (chosen.empty()) chosen = paper ? "mit_b5" : quick || !gpu || init.empty() ? "mit_b0" : "mit_b1";
+  o.classifier.arch = o.student.arch = chosen;
+  o.classifier.init = o.student.init = init;
+  o.classifier.trainer.amp = o.student.trainer.amp = gpu ? "bf16" : "f32";
+  o.student.task.amp = gpu ? torch::kBFloat16 : torch::kFloat;
+  o.seeds.seed.batch = o.student.task.infer_batch = gpu ? 8 : 1;
+  o.classifier.pooling = "top";  // asks for the most telling cells: maps stay on the objects
+  o.classifier.top_share = 0.1;
+  o.classifier.task.augment = {.crop = -1,
+                               .scale_low = 0.75,
+                               .scale_high = 1.5,
+                               .brightness = 0.2,
+                               .contrast = 0.2,
+                               .saturation = 0.2,
+                               .hue = 0.02,
+                               .blur = 0,
+                               .grey = 0};
+  o.student.task.augment.crop = -1;
+  apply_preset(paper ? "paper" : "segformer", o.student);
+  if (quick) {
+    // Few steps want high rates, and a teacher that keeps up.
+    o.classifier.trainer.epochs = 12;
+    o.classifier.trainer.validate_every = 4;
+    o.classifier.task.encoder_rate = 2e-4;
+    o.classifier.task.head_rate = 2e-3;
+    o.student.trainer.epochs = 12;
+    o.student.trainer.validate_every = 4;
+    o.student.trainer.ema_decay = 0.97;
+    o.student.task.encoder_rate = 3e-4;
+    o.student.task.head_rate = 3e-3;
+    o.student.task.batch = 8;
+    o.student.width = 128;
+    o.student.task.relabel.every = 0.25;
+    o.student.task.relabel.passes = 4;
+    o.student.task.augment.scale_low = 0.75;
+    o.student.task.augment.scale_high = 1.5;
+  } else {
+    o.classifier.task.encoder_rate = 6e-5;
+    o.classifier.task.head_rate = 6e-4;
+    o.student.trainer.validate_every = 5;
+  }
+}
+
+void fill_pipeline(PipelineOptions& o) {
+  const data::Dataset dataset = open_tagged(o.data, o.split, o.tags_from, o.tags, o.seed, o.threads);
+  const int crop = default_crop(dataset.samples(o.split));
+  if (o.classifier.task.augment.crop < 0) o.classifier.task.augment.crop = crop;
+  if (o.student.task.augment.crop < 0) o.student.task.augment.crop = crop == 448 ? 512 : crop;
+  o.classifier.data = o.seeds.data = o.student.data = o.data;
+  o.classifier.split = o.seeds.split = o.student.split = o.split;
+  o.classifier.val = o.student.val = o.val;
+  o.classifier.tags_from = o.seeds.tags_from = o.student.tags_from = o.tags_from;
+  o.classifier.tags = o.seeds.tags = o.student.tags = o.tags;
+  o.classifier.command = o.seeds.command = o.student.command = o.command;
+  o.classifier.config = o.student.config = o.config;
+  o.classifier.task.seed = o.classifier.trainer.seed = o.seeds.random_seed = o.student.task.seed =
+      o.student.trainer.seed = o.seeds.affinity_task.seed = o.seeds.affinity_trainer.seed = o.seed;
+  o.classifier.task.workers = o.seeds.seed.workers = o.student.task.workers = o.seeds.affinity_task.workers = o.threads;
+  o.seeds.classifier = o.out / "classifier";
+  o.seeds.affinity_trainer.epochs = 3;
+  o.seeds.affinity_trainer.amp = o.student.trainer.amp;
+  o.seeds.affinity_task.augment = o.classifier.task.augment;
+  o.student.seeds = o.out / "seeds";
+}
+
+PipelineResult run_pipeline(const PipelineOptions& options, torch::Device device, const std::function<bool()>& stop) {
+  return Pipeline(options, device, stop).run();
+}
+
+}  // namespace crisp::flow

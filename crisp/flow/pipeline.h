@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "crisp/flow/seeds.h"
+#include "crisp/flow/train_classifier.h"
+#include "crisp/flow/train_student.h"
+
+namespace crisp::flow {
+
+// `crispformer run`: from photos and tags to a model, its masks and a report.
+struct PipelineOptions {
+  Path data, out;
+  std::string preset = "standard";
+  std::string split = "train", val = "auto", tags_from = "auto", tags;
+  ClassifierOptions classifier;
+  SeedsOptions seeds;
+  StudentOptions student;
+  std::string command, config;
+  uint64_t seed = 0;
+  int threads = 2;
+};
+
+// Fills sizes, epochs, architecture and rates of all stages: "quick" (minutes on a laptop's CPU), "standard" (hours
+// there, minutes on a GPU), "paper" (the paper's lengths and rates). `init` may be empty: the shipped weights.
+void apply_pipeline_preset(const std::string& name, torch::Device device, const std::string& arch,
+                           const std::string& init, PipelineOptions& options);
+
+// Brings what the stages share (data, split, seeds, threads, folders, crop) from the pipeline's options to theirs.
+void fill_pipeline(PipelineOptions& options);
+
+struct PipelineResult {
+  bool complete = false;
+  Path model, masks, report;
+  std::string val;  // the split that was held out
+};
+
+// classify, seeds, train with relabelling, evaluate, predict, report. A stage whose output is there with the same
+// configuration is left as it is; a changed one is made again, and so is all that follows it. Not complete when
+// `stop` ended it early.
+PipelineResult run_pipeline(const PipelineOptions& options, torch::Device device, const std::function<bool()>& stop);
+
+}  // namespace crisp::flow
