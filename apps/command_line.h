@@ -47,5 +47,6 @@ int run_seeds_import(const Arguments& arguments);
 int run_show(const Arguments& arguments);
 int run_train(const Arguments& arguments);
 int run_run(const Arguments& arguments);
+int run_ablate(const Arguments& arguments);
 
 }  // namespace crisp::apps
