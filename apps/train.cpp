@@ -36,6 +36,8 @@ void bind_method(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--boundary", l.boundary, "weight")->group(losses);
   app.add_option("--surface", l.surface, "weight of the signed-distance term; the paper's is 0.1")->group(losses);
   app.add_flag("--balanced", l.balanced, "cross-entropy as the mean of background and foreground")->group(losses);
+  app.add_flag("--weight-by-class", l.weight.by_class, "uncertainty discounts pixels within a class, not whole classes")
+      ->group(losses);
   app.add_flag("--label-variance", l.label_variance, "heteroscedastic: the labelled class's variance")->group(losses);
   app.add_flag("--discount-boundary", l.discount_boundary, "uncertain pixels count less in the boundary loss too")
       ->group(losses);

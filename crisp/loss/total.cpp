@@ -82,6 +82,7 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
   if (options.weighting) {
     const torch::Tensor uncertainty = uncertainty_map(outputs.refined, outputs.variance, options.weight);
     if (uncertainty.defined()) weight = uncertainty_weight(uncertainty, height, width, options.weight.strength);
+    if (weight.defined() && options.weight.by_class) weight = balanced_by_label(weight, pixels);
   }
 
   Sum sum(outputs.refined);
