@@ -1,30 +1,21 @@
 #include "crisp/flow/evaluate_model.h"
 
 #include <cmath>
-#include <deque>
-#include <future>
-#include <memory>
 
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/progress.h"
 #include "crisp/base/text.h"
-#include "crisp/base/thread_pool.h"
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
 #include "crisp/image/heat_map.h"
 #include "crisp/image/resize.h"
+#include "crisp/infer/photo_stream.h"
 #include "crisp/metric/score_image.h"
 #include "crisp/ops/bilinear.h"
 
 namespace crisp::flow {
 namespace {
-
-struct Decoded {
-  size_t index = 0;
-  image::Image image;
-  std::string problem;  // why there is no image
-};
 
 struct Scored {
   metric::ImageScores scores;
@@ -104,14 +95,6 @@ class Scorer {
   report::Showcase& showcase_;
 };
 
-Decoded decode(const Truth& truth, size_t index, const image::DecodeLimits& limits) {
-  try {
-    return {.index = index, .image = image::read_image(truth.photos[index], limits), .problem = ""};
-  } catch (const Error& error) {
-    return {.index = index, .image = {}, .problem = error.what()};
-  }
-}
-
 }  // namespace
 
 void check_classes(const ClassNames& model, const ClassNames& truth) {
@@ -183,54 +166,26 @@ Evaluation evaluate_model(infer::Predictor& predictor, const Truth& truth, const
   report::Showcase showcase(kBestShown, kWorstShown);
   const Scorer scorer(truth, options, metric, showcase);
   const size_t count = truth.masks.size();
-  const size_t window = static_cast<size_t>(2 * options.workers) + static_cast<size_t>(options.batch);
   Progress progress("eval", static_cast<int64_t>(count));
-  std::deque<std::future<Decoded>> reading;
-  std::deque<std::future<Scored>> scoring;
-  std::vector<Decoded> group;        // images of one size, waiting for the network
-  ThreadPool pool(options.workers);  // last: its threads end before what they work on
-
-  const auto finish_one = [&] {
-    Scored scored = scoring.front().get();
-    scoring.pop_front();
+  infer::PhotoStages<infer::Result, Scored> stages;
+  stages.read = [&](size_t index) { return image::read_image(truth.photos[index], options.limits); };
+  stages.network = [&](const std::vector<infer::Photo>& group) {
+    std::vector<image::Image> batch;
+    for (const infer::Photo& photo : group) batch.push_back(photo.image);
+    return predictor.run(batch);
+  };
+  stages.finish = [&](const infer::Photo& photo, infer::Result& result) { return scorer.score(photo.index, result); };
+  stages.done = [&](Scored scored) {
     evaluation.pixels += scored.pixels;
     evaluation.scores.add(std::move(scored.scores));
     progress.advance();
   };
-  const auto flush = [&] {
-    if (group.empty()) return;
-    std::vector<image::Image> batch;
-    for (Decoded& item : group) batch.push_back(std::move(item.image));
-    std::vector<infer::Result> results = predictor.run(batch);
-    for (size_t i = 0; i < group.size(); ++i) {
-      auto result = std::make_shared<infer::Result>(std::move(results[i]));
-      scoring.push_back(pool.submit([&, index = group[i].index, result] { return scorer.score(index, *result); }));
-    }
-    group.clear();
-    while (scoring.size() > window) finish_one();
+  stages.unreadable = [&](size_t index, const std::string& problem) {
+    log_warning("skipped: {}", problem);
+    evaluation.skipped.push_back({truth.masks[index].name, problem});
+    progress.advance();
   };
-  size_t next = 0;
-  while (next < count || !reading.empty()) {
-    while (next < count && reading.size() < window) {
-      const size_t index = next++;
-      reading.push_back(pool.submit([&, index] { return decode(truth, index, options.limits); }));
-    }
-    Decoded item = reading.front().get();
-    reading.pop_front();
-    if (!item.problem.empty()) {
-      log_warning("skipped: {}", item.problem);
-      evaluation.skipped.push_back({truth.masks[item.index].name, item.problem});
-      progress.advance();
-      continue;
-    }
-    const bool same_size =
-        group.empty() || (group[0].image.width == item.image.width && group[0].image.height == item.image.height);
-    if (!same_size) flush();
-    group.push_back(std::move(item));
-    if (static_cast<int64_t>(group.size()) == options.batch) flush();
-  }
-  flush();
-  while (!scoring.empty()) finish_one();
+  infer::stream_photos(count, {.workers = options.workers, .batch = options.batch, .stop = {}}, stages);
   progress.finish();
   if (evaluation.scores.images().empty()) throw Error("none of the {} photos could be read", count);
   evaluation.examples = showcase.take();

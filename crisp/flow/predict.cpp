@@ -1,17 +1,13 @@
 #include "crisp/flow/predict.h"
 
 #include <chrono>
-#include <deque>
-#include <future>
-#include <optional>
 
-#include "crisp/base/error.h"
 #include "crisp/base/progress.h"
-#include "crisp/base/thread_pool.h"
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
 #include "crisp/image/heat_map.h"
 #include "crisp/image/overlay.h"
+#include "crisp/infer/photo_stream.h"
 #include "crisp/tensor/npy.h"
 
 namespace crisp::flow {
@@ -19,15 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Decoded {
-  size_t index = 0;
-  image::Image image;
-  std::string problem;  // why there is no image
-};
-
-struct Job {
-  size_t index = 0;
-  image::Image image;
+struct Predicted {
   infer::Result result;
   double network_ms = 0;
 };
@@ -47,12 +35,12 @@ class Writer {
  public:
   explicit Writer(const PredictOptions& options) : options_(options), classes_(options.classes) {}
 
-  ImageReport write(const InputImage& input, const Job& job) const {
-    const int width = job.image.width, height = job.image.height;
-    const infer::Result& result = job.result;
+  ImageReport write(const InputImage& input, const image::Image& photo, const Predicted& predicted) const {
+    const int width = photo.width, height = photo.height;
+    const infer::Result& result = predicted.result;
     if (wanted("mask")) image::write_mask_png(path("mask", input.name, ".png"), result.labels);
     if (wanted("overlay")) {
-      image::write_rgb_png(path("overlay", input.name, ".png"), image::overlay(job.image, result.labels, classes_));
+      image::write_rgb_png(path("overlay", input.name, ".png"), image::overlay(photo, result.labels, classes_));
     }
     if (wanted("uncertainty")) {
       image::write_rgb_png(path("uncertainty", input.name, ".png"),
@@ -72,7 +60,7 @@ class Writer {
     for (const int64_t count : counts) report.class_shares.push_back(static_cast<double>(count) / pixels);
     report.mean_uncertainty = result.mean_uncertainty;
     report.mean_entropy = result.mean_entropy;
-    report.network_ms = job.network_ms;
+    report.network_ms = predicted.network_ms;
     return report;
   }
 
@@ -89,14 +77,6 @@ class Writer {
   const ClassNames& classes_;
 };
 
-Decoded decode(const InputImage& input, size_t index, const image::DecodeLimits& limits) {
-  try {
-    return {.index = index, .image = image::read_image(input.file, limits), .problem = ""};
-  } catch (const Error& error) {
-    return {.index = index, .image = {}, .problem = error.what()};
-  }
-}
-
 }  // namespace
 
 PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>& images,
@@ -104,56 +84,34 @@ PredictReport predict(infer::Predictor& predictor, const std::vector<InputImage>
   make_folder(options.out);
   const auto start = Clock::now();
   const Writer writer(options);
-  const size_t window = static_cast<size_t>(2 * options.workers) + static_cast<size_t>(options.batch);
   PredictReport report;
   Progress progress("predict", static_cast<int64_t>(images.size()));
-  ThreadPool pool(options.workers);
-  std::deque<std::future<Decoded>> reading;
-  std::deque<std::future<ImageReport>> writing;
-  size_t next = 0;
-
-  const auto finish_one = [&] {
-    report.images.push_back(writing.front().get());
-    writing.pop_front();
-    progress.advance(1, report.images.back().name);
-  };
-  std::vector<Decoded> group;  // images of one size, in order, waiting for the network
-  const auto flush = [&] {
-    if (group.empty()) return;
+  infer::PhotoStages<Predicted, ImageReport> stages;
+  stages.read = [&](size_t index) { return image::read_image(images[index].file, options.limits); };
+  stages.network = [&](const std::vector<infer::Photo>& group) {
     std::vector<image::Image> batch;
-    for (Decoded& item : group) batch.push_back(std::move(item.image));
+    for (const infer::Photo& photo : group) batch.push_back(photo.image);
     const auto begin = Clock::now();
     std::vector<infer::Result> results = predictor.run(batch);
     const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-    for (size_t i = 0; i < group.size(); ++i) {
-      auto job = std::make_shared<Job>(
-          Job{group[i].index, std::move(batch[i]), std::move(results[i]), ms / static_cast<double>(group.size())});
-      writing.push_back(pool.submit([&, job] { return writer.write(images[job->index], *job); }));
+    std::vector<Predicted> predicted;
+    for (infer::Result& result : results) {
+      predicted.push_back({std::move(result), ms / static_cast<double>(group.size())});
     }
-    group.clear();
-    while (writing.size() > window) finish_one();
+    return predicted;
   };
-
-  while (next < images.size() || !reading.empty()) {
-    while (next < images.size() && reading.size() < window) {
-      const size_t index = next++;
-      reading.push_back(pool.submit([&, index] { return decode(images[index], index, options.limits); }));
-    }
-    Decoded item = reading.front().get();
-    reading.pop_front();
-    if (!item.problem.empty()) {
-      report.skipped.push_back({images[item.index].file.string(), item.problem});
-      progress.advance();
-      continue;
-    }
-    const bool same_size =
-        group.empty() || (group[0].image.width == item.image.width && group[0].image.height == item.image.height);
-    if (!same_size) flush();
-    group.push_back(std::move(item));
-    if (static_cast<int64_t>(group.size()) == options.batch) flush();
-  }
-  flush();
-  while (!writing.empty()) finish_one();
+  stages.finish = [&](const infer::Photo& photo, Predicted& predicted) {
+    return writer.write(images[photo.index], photo.image, predicted);
+  };
+  stages.done = [&](ImageReport done) {
+    report.images.push_back(std::move(done));
+    progress.advance(1, report.images.back().name);
+  };
+  stages.unreadable = [&](size_t index, const std::string& problem) {
+    report.skipped.push_back({images[index].file.string(), problem});
+    progress.advance();
+  };
+  infer::stream_photos(images.size(), {.workers = options.workers, .batch = options.batch, .stop = {}}, stages);
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return report;
 }

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Every finished student on val_dev: a single pass, and five scales with flips. Then a table, and A6 against A0.
+. "$(dirname "$0")/common.sh"
+
+names=()
+for run in "$WORK"/students/*; do
+  is_complete "$run" || continue
+  name=$(basename "$run")
+  names+=("$name")
+  say "$name"
+  evaluate "$name" --model "$run" --split val_dev --batch "$INFER_BATCH"
+  evaluate "$name-ms" --model "$run" --split val_dev --scales 0.5,0.75,1,1.25,1.5 --flip
+done
+if [ "${#names[@]}" = 0 ]; then
+  echo "$WORK/students: no finished student in it; run scripts/voc/stage_b.sh" >&2
+  exit 1
+fi
+
+for seed in $RANDOM_SEEDS; do
+  [ -f "$WORK/scores/A0-$seed/metrics.json" ] && [ -f "$WORK/scores/A6-$seed/metrics.json" ] || continue
+  say "A6 against A0, seed $seed"
+  timed "$CRISP" compare "$WORK/scores/A0-$seed" "$WORK/scores/A6-$seed" "${common[@]}"
+done
+
+say "val_dev"
+printf '%-16s %8s %8s %12s %8s\n' student mIoU 'ms+flip' 'boundary F1' ECE
+for name in "${names[@]}"; do
+  printf '%-16s %8s %8s %12s %8s\n' "$name" "$(number "$name" miou)" "$(number "$name-ms" miou)" \
+    "$(number "$name" boundary_f1)" "$(number "$name" ece)"
+done

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Stages B and C: a student for each of ROWS and RANDOM_SEEDS, from the seeds of stage_a.sh; `supervised` learns from
+# the masks of train. No validation: val_dev is for eval.sh alone. Further arguments go to `crispformer train`.
+. "$(dirname "$0")/common.sh"
+
+for seed in $RANDOM_SEEDS; do
+  for row in $ROWS; do
+    say "student $row, seed $seed"
+    how=(--split train_aug --seeds "$WORK/seeds/train_aug" --epochs "$EPOCHS")
+    case $row in
+      supervised) how=(--split train --labels masks --ablation A5 --epochs "$SUPERVISED_EPOCHS") ;;
+      U?) how+=(--ablation A6 --uncertainty "$row") ;;
+      *) how+=(--ablation "$row") ;;
+    esac
+    training train "$WORK/students/$row-$seed" --data "$data" --val none --arch "$ARCH" "${init[@]}" --batch "$BATCH" \
+      --crop "$CROP" --amp "$AMP" --infer-batch "$INFER_BATCH" --seed "$seed" "${how[@]}" "$@"
+  done
+done
