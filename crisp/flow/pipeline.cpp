@@ -85,7 +85,6 @@ class Pipeline {
         stages_(options.out) {}
 
   PipelineResult run() {
-    make_folder(options_.out);
     write_atomic(options_.out / "config.toml", options_.config);
     announce();
     PipelineResult result;
@@ -301,7 +300,6 @@ void fill_pipeline(PipelineOptions& o) {
   o.classifier.tags_from = o.seeds.tags_from = o.student.tags_from = o.tags_from;
   o.classifier.tags = o.seeds.tags = o.student.tags = o.tags;
   o.classifier.command = o.seeds.command = o.student.command = o.command;
-  o.classifier.config = o.student.config = o.config;
   o.classifier.task.seed = o.classifier.trainer.seed = o.seeds.random_seed = o.student.task.seed =
       o.student.trainer.seed = o.seeds.affinity_task.seed = o.seeds.affinity_trainer.seed = o.seed;
   o.classifier.task.workers = o.seeds.seed.workers = o.student.task.workers = o.seeds.affinity_task.workers = o.threads;

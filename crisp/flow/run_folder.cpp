@@ -48,7 +48,7 @@ RunFolder::RunFolder(Path folder, RunFacts facts, const std::string& config, boo
   if (is_run_folder(folder_)) {
     facts_.command = read_run(folder_).command;  // how it was begun says more than that it went on
   } else {
-    write_atomic(folder_ / "config.toml", config);
+    if (!config.empty()) write_atomic(folder_ / "config.toml", config);  // a run within a run has its options there
     write();
   }
 }

@@ -12,7 +12,15 @@ namespace crisp::flow {
 using Json = nlohmann::ordered_json;
 
 Stages::Stages(Path out) : file_(out / "stages.json") {
-  if (!std::filesystem::exists(file_)) return;
+  if (!std::filesystem::exists(file_)) {
+    // Stages remove their own folders when they are made again: nobody else's may lie there.
+    for (const auto& entry : std::filesystem::directory_iterator(out)) {
+      if (entry.path().filename() == ".lock") continue;
+      throw Error("{}: not empty, and not the folder of a run ({} is in it); choose another --out", out.string(),
+                  entry.path().filename().string());
+    }
+    return;
+  }
   try {
     for (const auto& [name, stage] : Json::parse(read_text(file_)).items()) {
       done_[name] = {stage.at("config").get<std::string>(), stage.at("seconds").get<double>(),

@@ -14,7 +14,7 @@ struct ClassifierOptions {
   std::string split = "train", val = "auto";  // auto: the split val, where it has tags; none
   std::string tags_from = "auto";
   std::string tags;  // the field's cls_labels*.npy instead of the data set's own tags
-  std::string arch = "mit_b1", init;
+  std::string arch = "mit_b0", init;
   std::string pooling = "average";
   double top_share = 0.2;
   double drop_path = 0.1;

@@ -11,7 +11,7 @@ struct StudentOptions {
   Path data, seeds, out;
   std::string split = "train", val = "auto", tags_from = "auto", tags;
   std::string labels = "seeds";  // or masks: the fully supervised upper bound
-  std::string arch = "mit_b1", init;
+  std::string arch = "mit_b0", init;
   std::string ablation = "A6", uncertainty = "U4";
   int64_t width = 0;  // of the head; 0: the architecture's
   double dropout = 0.1, drop_path = 0.1, temperature = 1;

@@ -68,7 +68,7 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
   example.labels = std::move(seed.labels);
   example.uncertainty = std::move(seed.uncertainty);
   example = data::augment(std::move(example), options_.augment, rng);
-  if (student_->config.head.boundary && options_.loss.boundary > 0) {
+  if ((student_->config.head.boundary && options_.loss.boundary > 0) || options_.loss.surface > 0) {
     example.band = loss::boundary_band(example.labels, options_.band_width);
   }
   if (options_.loss.surface > 0) example.distance = loss::edge_distance(example.labels);
@@ -104,7 +104,8 @@ void SegmentTask::prepare(const Moment& now) {
     wanted.image_wide = options_.relabel.image_wide;
     if (options_.relabel.threshold > 0) wanted.threshold = options_.relabel.threshold;
   }
-  const bool same = wanted.share == drop_.share && wanted.keep_at_least == drop_.keep_at_least;
+  const bool same = wanted.share == drop_.share && wanted.keep_at_least == drop_.keep_at_least &&
+                    wanted.image_wide == drop_.image_wide && wanted.threshold == drop_.threshold;
   if (same) return;
   loader_->seek(loader_->position());
   drop_ = wanted;
