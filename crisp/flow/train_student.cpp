@@ -6,7 +6,6 @@
 #include "crisp/base/log.h"
 #include "crisp/base/resources.h"
 #include "crisp/base/text.h"
-#include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/run_folder.h"
 #include "crisp/flow/train_classifier.h"
 #include "crisp/model/load.h"
@@ -80,7 +79,11 @@ train::SegmentData open_data(const data::Dataset& dataset, const StudentOptions&
     if (options.labels != "seeds") throw UsageError("--labels {}: it is seeds or masks", options.labels);
     if (options.seeds.empty()) throw UsageError("--seeds is needed: a seed folder (or --labels masks)");
     data.seeds.emplace(options.seeds);
-    check_classes(data.seeds->facts().classes, dataset.classes);
+    const ClassNames& classes = data.seeds->facts().classes;
+    if (classes != dataset.classes) {  // a label would silently become another thing
+      throw Error("{}: seeds of other classes: {}; the data set has {}", options.seeds.string(), join_some(classes, 6),
+                  join_some(dataset.classes, 6));
+    }
   }
   size_t without = 0;
   for (data::Sample& sample : dataset.samples(options.split)) {

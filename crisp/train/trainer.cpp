@@ -54,6 +54,7 @@ void check(const TrainerOptions& options) {
   if (!(options.ema_decay >= 0 && options.ema_decay < 1)) {
     throw UsageError("--ema-decay {}: it lies between 0 and 1", options.ema_decay);
   }
+  tensor::parse_dtype(options.amp);
   check(options.schedule);
 }
 
