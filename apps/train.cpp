@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "apps/command_line.h"
 #include "apps/training_options.h"
 #include "crisp/base/interrupt.h"
@@ -67,6 +65,21 @@ void bind_method(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--tau", r.threshold, "above 0: a fixed threshold of uncertainty instead of shares")->group(stage_c);
 }
 
+// The preset decides what no other option says, on the command line or in a configuration file.
+void take_preset(CLI::App& app, const std::string& preset, flow::StudentOptions& o) {
+  flow::StudentOptions wanted;
+  flow::apply_preset(preset, wanted);
+  const auto take = [&](const char* option, auto& value, const auto& from) {
+    if (app.get_option(option)->count() > 0) return;
+    value = from;
+    app.get_option(option)->capture_default_str();
+  };
+  take("--rate", o.task.encoder_rate, wanted.task.encoder_rate);
+  take("--head-rate", o.task.head_rate, wanted.task.head_rate);
+  take("--weight-decay", o.task.weight_decay, wanted.task.weight_decay);
+  take("--decay", o.trainer.schedule.decay, wanted.trainer.schedule.decay);
+}
+
 }  // namespace
 
 int run_train(const Arguments& arguments) {
@@ -86,9 +99,6 @@ int run_train(const Arguments& arguments) {
   o.trainer.epochs = 40;
   const Resumed resumed = with_resumed_options(arguments);
   std::string resume, preset = "segformer";
-  // The preset decides defaults that other options may change, so it is looked for first.
-  const auto named = std::find(resumed.arguments.begin(), resumed.arguments.end(), "--preset");
-  if (named != resumed.arguments.end() && named + 1 != resumed.arguments.end()) preset = *(named + 1);
   flow::apply_preset(preset, o);
   line.app.add_option("--data", o.data, "the data set: VOC, COCO or folder layout")->required();
   line.app.add_option("--split", o.split, "photos to learn from");
@@ -97,6 +107,7 @@ int run_train(const Arguments& arguments) {
   line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
   line.app.add_option("--seeds", o.seeds, "the seed folder");
   line.app.add_option("--labels", o.labels, "seeds; or masks: the fully supervised upper bound");
+  line.app.add_option("--select", o.select, "the model kept: last; or masks: the best mIoU on --val's masks");
   line.app.add_option("--out", o.out, "the run folder")->required();
   line.app.add_option("--resume", resume, "go on with this run; its options are read from there")->configurable(false);
   line.app.add_option("--arch", o.arch, "mit_b0 .. mit_b5");
@@ -112,6 +123,7 @@ int run_train(const Arguments& arguments) {
   bind_trainer(line.app, o.trainer);
   bind_augment(line.app, o.task.augment);
   if (!line.parse(resumed.arguments)) return 0;
+  take_preset(line.app, preset, o);
 
   o.task.workers = line.threads;
   o.task.seed = o.trainer.seed = line.seed;

@@ -72,9 +72,16 @@ SeedFacts read_facts(const Path& folder) {
   }
 }
 
+// "photos", "photos/" and "./photos" are one folder.
+bool same_folder(const std::string& a, const std::string& b) {
+  std::error_code missing;
+  return a == b || Path(a + "/").lexically_normal() == Path(b + "/").lexically_normal() ||
+         std::filesystem::equivalent(a, b, missing);
+}
+
 // The first thing in which two folders' heads differ, in words; empty when they would hold the same labels.
 std::string difference(const SeedFacts& there, const SeedFacts& wanted) {
-  if (there.data != wanted.data) return fmt::format("data {} instead of {}", there.data, wanted.data);
+  if (!same_folder(there.data, wanted.data)) return fmt::format("data {} instead of {}", there.data, wanted.data);
   if (there.split != wanted.split) return fmt::format("split {} instead of {}", there.split, wanted.split);
   if (there.classes != wanted.classes) return "other classes";
   const Json a = Json::parse(there.options), b = Json::parse(wanted.options);

@@ -33,7 +33,9 @@ RunFacts read_run(const Path& folder) {
             .split = json.at("split").get<std::string>(),
             .classes = json.at("classes").get<ClassNames>(),
             .complete = json.at("complete").get<bool>(),
-            .seconds = json.at("seconds").get<double>()};
+            .seconds = json.at("seconds").get<double>(),
+            .labels = json.value("labels", ""),
+            .selected_by = json.value("selected_by", "")};
   } catch (const Json::exception& problem) {
     throw Error("{}: cannot be read: {}", file.string(), problem.what());
   }
@@ -54,10 +56,12 @@ RunFolder::RunFolder(Path folder, RunFacts facts, const std::string& config, boo
 }
 
 void RunFolder::write() const {
-  const Json json = {{"format", kFormat},           {"format_version", kVersion}, {"task", facts_.task},
-                     {"complete", facts_.complete}, {"command", facts_.command},  {"version", version()},
-                     {"commit", commit()},          {"data", facts_.data},        {"split", facts_.split},
-                     {"classes", facts_.classes},   {"seconds", facts_.seconds}};
+  Json json = {{"format", kFormat},           {"format_version", kVersion}, {"task", facts_.task},
+               {"complete", facts_.complete}, {"command", facts_.command},  {"version", version()},
+               {"commit", commit()},          {"data", facts_.data},        {"split", facts_.split},
+               {"classes", facts_.classes},   {"seconds", facts_.seconds}};
+  if (!facts_.labels.empty()) json["labels"] = facts_.labels;
+  if (!facts_.selected_by.empty()) json["selected_by"] = facts_.selected_by;
   write_atomic(head_of(folder_), json.dump(2) + "\n");
 }
 

@@ -16,6 +16,8 @@ struct RunFacts {
   ClassNames classes;
   bool complete = false;
   double seconds = 0;
+  std::string labels;       // segment: "seeds", or "masks (fully supervised)"
+  std::string selected_by;  // segment: "last step", or the score on masks that chose the model
 };
 
 RunFacts read_run(const Path& folder);

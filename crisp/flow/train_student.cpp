@@ -6,7 +6,6 @@
 #include "crisp/base/log.h"
 #include "crisp/base/resources.h"
 #include "crisp/base/text.h"
-#include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/run_folder.h"
 #include "crisp/flow/train_classifier.h"
 #include "crisp/model/load.h"
@@ -31,14 +30,15 @@ train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
   config.head.dropout = o.dropout;
   config.head.temperature = o.temperature;
   config.head.boundary_on_e1 = o.boundary_on_e1;
+  const auto fusion = choose<model::Fusion>(
+      "--fusion", o.fusion,
+      {{"dmf", model::Fusion::kDmf}, {"concat", model::Fusion::kConcat}, {"mean", model::Fusion::kMean}});
+  const auto modulation = choose<model::Modulation>("--modulation", o.modulation,
+                                                    {{"off", model::Modulation::kOff},
+                                                     {"literal", model::Modulation::kLiteral},
+                                                     {"per_scale", model::Modulation::kPerScale}});
   if (config.head.kind == model::HeadKind::kCrispformer) {
-    config.head.fusion = choose<model::Fusion>(
-        "--fusion", o.fusion,
-        {{"dmf", model::Fusion::kDmf}, {"concat", model::Fusion::kConcat}, {"mean", model::Fusion::kMean}});
-    const auto modulation = choose<model::Modulation>("--modulation", o.modulation,
-                                                      {{"off", model::Modulation::kOff},
-                                                       {"literal", model::Modulation::kLiteral},
-                                                       {"per_scale", model::Modulation::kPerScale}});
+    config.head.fusion = fusion;
     const bool row_has_it = config.head.modulation != model::Modulation::kOff;
     config.head.modulation =
         row_has_it && config.head.fusion == model::Fusion::kDmf ? modulation : model::Modulation::kOff;
@@ -57,6 +57,7 @@ void add_validation(const data::Dataset& dataset, const StudentOptions& options,
     if (found == dataset.splits.end() || found->first == options.split) return;
     split = found->first;
   }
+  data.val_split = split;
   for (data::Sample& sample : dataset.samples(split)) {
     if (sample.has_mask()) data.val.push_back(std::move(sample));
   }
@@ -78,7 +79,11 @@ train::SegmentData open_data(const data::Dataset& dataset, const StudentOptions&
     if (options.labels != "seeds") throw UsageError("--labels {}: it is seeds or masks", options.labels);
     if (options.seeds.empty()) throw UsageError("--seeds is needed: a seed folder (or --labels masks)");
     data.seeds.emplace(options.seeds);
-    check_classes(data.seeds->facts().classes, dataset.classes);
+    const ClassNames& classes = data.seeds->facts().classes;
+    if (classes != dataset.classes) {  // a label would silently become another thing
+      throw Error("{}: seeds of other classes: {}; the data set has {}", options.seeds.string(), join_some(classes, 6),
+                  join_some(dataset.classes, 6));
+    }
   }
   size_t without = 0;
   for (data::Sample& sample : dataset.samples(options.split)) {
@@ -124,6 +129,7 @@ void apply_preset(const std::string& name, StudentOptions& o) {
 }
 
 StudentReport train_student(const StudentOptions& options, torch::Device device, const std::function<bool()>& stop) {
+  train::check(options.trainer);
   const bool supervised = options.labels == "masks";
   data::Dataset dataset =
       supervised ? data::open_dataset(options.data, {.tags_from = data::parse_tag_source(options.tags_from),
@@ -143,6 +149,10 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   task_options.loss.weight.entropy = row.loss.weight.entropy;
   task_options.relabel.on = row.relabel && !supervised;
   task_options.relabel.sources = row.sources;
+  task_options.select_on_masks = choose<bool>("--select", options.select, {{"last", false}, {"masks", true}});
+  if (task_options.select_on_masks && options.trainer.validate_every == 0) {
+    throw UsageError("--select masks chooses among validations, and --validate-every 0 makes none");
+  }
   if (supervised) task_options.phases.drop_first = task_options.phases.drop_last = 0;
 
   model::SegmenterConfig config;
@@ -151,13 +161,6 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   config.head = row.head;
   config.classes = dataset.classes;
   const Path weights = initial_weights(options);
-  RunFolder run(options.out,
-                {.task = "segment",
-                 .command = options.command,
-                 .data = options.data.string(),
-                 .split = options.split,
-                 .classes = dataset.classes},
-                options.config, options.resume);
   torch::manual_seed(options.trainer.seed);
   model::Segmenter student = model::make_segmenter(config);
   if (!weights.empty()) model::load_encoder(student->encoder, weights);
@@ -167,14 +170,28 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   log_info("{} photos, {} classes, {} row {} {}, crop {}, starting from {}", data.train.size(), dataset.classes.size(),
            options.arch, options.ablation, options.uncertainty, task_options.augment.crop,
            weights.empty() ? "nothing" : weights.string());
-  train::SegmentTask task(student, teacher, std::move(data), task_options, device, run.path());
+  train::SegmentTask task(student, teacher, std::move(data), task_options, device, options.out);
+  if (task_options.select_on_masks) log_warning("--select masks: the model will be the {}", task.selected_by());
+  // Last, so that options and weights that make no sense leave no folder behind.
+  RunFolder run(options.out,
+                {.task = "segment",
+                 .command = options.command,
+                 .data = options.data.string(),
+                 .split = options.split,
+                 .classes = dataset.classes,
+                 .labels = supervised ? "masks (fully supervised)" : "seeds",
+                 .selected_by = task.selected_by()},
+                options.config, options.resume);
   train::Trainer trainer(task, options.trainer, device, run.path());
   if (options.resume) trainer.resume();
   StudentReport report;
   report.complete = trainer.run(stop);
   report.rounds = task.rounds();
   report.validation = trainer.last_validation();
-  if (report.complete) run.finish(trainer.seconds());
+  if (!report.complete) return report;
+  run.finish(trainer.seconds());
+  log_info("{}: the teacher, {}; learned from {}", (options.out / "model.safetensors").string(), task.selected_by(),
+           supervised ? "MASKS: fully supervised" : options.seeds.string());
   return report;
 }
 

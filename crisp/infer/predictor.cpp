@@ -7,6 +7,7 @@
 #include "crisp/base/error.h"
 #include "crisp/ops/uncertainty.h"
 #include "crisp/ops/upsample_labels.h"
+#include "crisp/tensor/state_dict.h"
 
 namespace crisp::infer {
 namespace {
@@ -63,7 +64,11 @@ torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device de
 Predictor::Predictor(model::Segmenter network, torch::Device device, torch::ScalarType dtype, InferOptions options)
     : network_(std::move(network)), device_(device), dtype_(dtype), options_(std::move(options)) {
   check(options_);
-  network_->to(device_, dtype_);
+  network_->to(device_);
+  // Not to(dtype): that would turn the batch norms' counters into floats, behind the back of whoever shares them.
+  for (const auto& [name, tensor] : tensor::state_of(*network_)) {
+    if (tensor.is_floating_point()) torch::Tensor(tensor).set_data(tensor.detach().to(dtype_));
+  }
   network_->eval();
 }
 

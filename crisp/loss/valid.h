@@ -14,6 +14,8 @@ struct DropOptions {
   int64_t keep_at_least = 0;        // this many pixels of each label stay, the most certain (all, where it has fewer)
   bool image_wide = false;          // `share` of all labelled pixels at once, not of each class
   std::optional<double> threshold;  // tau, 0..1, instead of `share`: dropped when uncertainty / 255 > tau
+
+  bool operator==(const DropOptions&) const = default;
 };
 
 // Throws UsageError when an option makes no sense.

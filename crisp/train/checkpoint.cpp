@@ -20,6 +20,11 @@ std::vector<Path> CheckpointFolder::files() const {
 
 void CheckpointFolder::write(const Checkpoint& checkpoint) const {
   make_folder(folder_);
+  for (const auto& item : std::filesystem::directory_iterator(folder_)) {
+    // Left by a process that was killed while it wrote; the run's lock says that nobody writes now.
+    if (item.path().filename().string().find(".safetensors.tmp-") != std::string::npos)
+      std::filesystem::remove(item.path());
+  }
   tensor::Metadata facts = checkpoint.facts;
   facts["format"] = kFormat;
   facts["step"] = std::to_string(checkpoint.step);

@@ -17,9 +17,11 @@ Ema::Ema(const torch::nn::Module& student, const torch::nn::Module& teacher, dou
 
 double Ema::decay_at(int64_t number, double most) { return std::min(1 - 1 / (static_cast<double>(number) + 1), most); }
 
-void Ema::update(int64_t number) {
+void Ema::update(int64_t number, const torch::Tensor& skip) {
   const torch::NoGradGuard no_grad;
-  at::_foreach_lerp_(teacher_, student_, 1 - decay_at(number, decay_));
+  std::vector<torch::Tensor> way = at::_foreach_sub(student_, teacher_);
+  at::_foreach_mul_(way, (1 - skip) * (1 - decay_at(number, decay_)));  // by 0: the host does not wait to know
+  at::_foreach_add_(teacher_, way);
   if (!teacher_counts_.empty()) at::_foreach_copy_(teacher_counts_, student_counts_);
 }
 

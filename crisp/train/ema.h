@@ -14,8 +14,9 @@ class Ema {
   // Both modules have the same tensors in the same order; the teacher starts as a copy.
   Ema(const torch::nn::Module& student, const torch::nn::Module& teacher, double decay);
 
-  void update(int64_t number);  // 1 for the first
-  void copy();                  // the teacher becomes the student
+  // `number` is 1 for the first. Where `skip` (f32, on the device) is 1 nothing changes.
+  void update(int64_t number, const torch::Tensor& skip);
+  void copy();  // the teacher becomes the student
 
   static double decay_at(int64_t number, double most);
 

@@ -75,7 +75,10 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
   const auto start = std::chrono::steady_clock::now();
   // Groups of photos share their dropout's randomness: a half-made folder is made again, so that a run that was
   // stopped ends with the same labels.
-  if (data::is_seed_folder(out) && !data::SeedFolder(out, true).facts().complete) std::filesystem::remove_all(out);
+  if (data::is_seed_folder(out) && !data::SeedFolder(out, true).facts().complete) {
+    std::filesystem::remove_all(out / "labels");  // first, so that what is left is never taken for finished
+    std::filesystem::remove_all(out);
+  }
   data::SeedWriter writer(out, {.made_by = name,
                                 .data = before.facts().data,
                                 .split = before.facts().split,
@@ -124,17 +127,25 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
       writer.write(sample.id, label_from(view, sample.tags, photo.image.width, photo.image.height));
     }
     const image::Mask labels = image::read_mask(out / "labels" / (sample.id + ".png"));
-    const image::Mask old = before.read(sample.id).labels;
     std::array<bool, 256> present{};
-    for (size_t i = 0; i < labels.labels.size(); ++i) {
-      present[labels.labels[i]] = true;
-      if (old.labels[i] == image::kIgnore) continue;
-      ++one.known;
-      one.same += old.labels[i] == labels.labels[i];
-    }
+    for (const uint8_t label : labels.labels) present[label] = true;
     for (const int tag : sample.tags) one.found += present[static_cast<size_t>(tag)];
-    if (truth != nullptr && sample.has_mask()) {
-      one.confusion = metric::count_confusion(sample.id, truth->read_mask(sample), labels, metric);
+    try {  // what follows is for looking at, and no reason to end a run
+      const image::Mask old = before.read(sample.id).labels;
+      if (old.width != labels.width || old.height != labels.height) {
+        throw Error("{}: its labels so far are {}x{}, the photo is {}x{}", sample.id, old.width, old.height,
+                    labels.width, labels.height);
+      }
+      for (size_t i = 0; i < labels.labels.size(); ++i) {
+        if (old.labels[i] == image::kIgnore) continue;
+        ++one.known;
+        one.same += old.labels[i] == labels.labels[i];
+      }
+      if (truth != nullptr && sample.has_mask()) {
+        one.confusion = metric::count_confusion(sample.id, truth->read_mask(sample), labels, metric);
+      }
+    } catch (const Error& problem) {
+      log_warning("relabelling: not compared: {}", problem.what());
     }
     return one;
   };

@@ -1,6 +1,7 @@
 #include "crisp/train/segment_task.h"
 
 #include <cmath>
+#include <sstream>
 
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
@@ -12,12 +13,14 @@
 #include "crisp/infer/predictor.h"
 #include "crisp/loss/edges.h"
 #include "crisp/model/load.h"
+#include "crisp/tensor/safetensors.h"
 #include "crisp/train/batch.h"
 
 namespace crisp::train {
 namespace {
 
 constexpr size_t kSamplesShown = 4;
+constexpr const char* kMiou = "validation_miou";  // of a model that was chosen by it
 
 }  // namespace
 
@@ -35,6 +38,14 @@ SegmentTask::SegmentTask(model::Segmenter student, model::Segmenter teacher, Seg
   check(options_.phases);
   check(options_.relabel);
   if (options_.augment.crop == 0) throw UsageError("--crop 0: a student learns from crops of one size");
+  for (const auto& [option, rate] : {std::pair{"--rate", options_.encoder_rate}, {"--head-rate", options_.head_rate}}) {
+    if (!(rate >= 0 && std::isfinite(rate))) throw UsageError("{} {}: a learning rate is not negative", option, rate);
+  }
+  if (options_.infer_batch < 1) throw UsageError("--infer-batch {}: at least one", options_.infer_batch);
+  if (options_.select_on_masks && !data_.val_has_masks) {
+    throw UsageError(
+        "--select masks: there are no validation photos with masks; name a split that has some with --val");
+  }
   student_->to(device_);
   teacher_->to(device_);
   for (torch::Tensor& parameter : teacher_->parameters()) parameter.set_requires_grad(false);
@@ -68,6 +79,7 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
   example.labels = std::move(seed.labels);
   example.uncertainty = std::move(seed.uncertainty);
   example = data::augment(std::move(example), options_.augment, rng);
+  // The surface loss too asks where labels are known.
   if ((student_->config.head.boundary && options_.loss.boundary > 0) || options_.loss.surface > 0) {
     example.band = loss::boundary_band(example.labels, options_.band_width);
   }
@@ -87,13 +99,14 @@ int64_t SegmentTask::relabel_round(const Moment& now) const {
   return past < 0 ? 0 : 1 + static_cast<int64_t>(std::floor(past / options_.relabel.every + 1e-9));
 }
 
-void SegmentTask::prepare(const Moment& now) {
+Numbers SegmentTask::prepare(const Moment& now) {
+  Numbers numbers;
   const int64_t due = relabel_round(now);
   if (due > round_) {
     loader_->seek(loader_->position());  // drains: nobody reads the labels while they change
-    relabel_now(now, due);
+    numbers = relabel_now(now, due);
   }
-  if (!data_.seeds) return;
+  if (!data_.seeds) return numbers;
   // The share dropped moves in steps of a fortieth of training, so that it depends on the step alone.
   const int64_t block = std::max<int64_t>(1, now.steps / 40);
   const double fraction = static_cast<double>(now.step / block * block) / static_cast<double>(now.steps);
@@ -104,14 +117,13 @@ void SegmentTask::prepare(const Moment& now) {
     wanted.image_wide = options_.relabel.image_wide;
     if (options_.relabel.threshold > 0) wanted.threshold = options_.relabel.threshold;
   }
-  const bool same = wanted.share == drop_.share && wanted.keep_at_least == drop_.keep_at_least &&
-                    wanted.image_wide == drop_.image_wide && wanted.threshold == drop_.threshold;
-  if (same) return;
+  if (wanted == drop_) return numbers;
   loader_->seek(loader_->position());
   drop_ = wanted;
+  return numbers;
 }
 
-void SegmentTask::relabel_now(const Moment& now, int64_t round) {
+Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
   const std::string folder = fmt::format("relabelled/round-{:02d}", round);
   log_info("step {}: the teacher relabels {} photos (round {})", now.step, data_.train.size(), round);
   const RelabelReport report =
@@ -121,15 +133,21 @@ void SegmentTask::relabel_now(const Moment& now, int64_t round) {
   round_ = round;
   rounds_.emplace_back(now.step, report);
   const std::string quality = report.miou < 0 ? "" : fmt::format(", mIoU against masks {:.2f}", report.miou);
-  if (report.found < options_.relabel.found_at_least) {
+  Numbers numbers = {{"agreement", report.agreement}, {"found", report.found}};
+  if (report.miou >= 0) numbers.emplace_back("miou", report.miou);
+  const bool used = report.found >= options_.relabel.found_at_least;
+  numbers.emplace_back("used", used);
+  if (used) numbers.emplace_back("ignored", drop_share(options_.relabel, now.fraction()));
+  if (!used) {
     log_warning("relabelling postponed: the teacher finds {:.1f}% of the tags, less than {:.0f}%{}", 100 * report.found,
                 100 * options_.relabel.found_at_least, quality);
-    return;
+    return numbers;
   }
   log_info("round {}: {:.1f}% of the pixels as before, {:.1f}% of the tags found{}, {:.1f} s", round,
            100 * report.agreement, 100 * report.found, quality, report.seconds);
   relabelled_ = folder;
   labels_.emplace(run_ / folder);
+  return numbers;
 }
 
 Losses SegmentTask::losses(const std::vector<data::Example>& batch, const Moment& now) {
@@ -167,33 +185,80 @@ Numbers SegmentTask::validate(const Moment& now) {
   };
   stages.finish = [&](const infer::Photo& photo, infer::Result& result) {
     const data::Sample& sample = data_.val[photo.index];
-    const image::Mask truth =
-        data_.val_has_masks ? data_.dataset->read_mask(sample) : data_.seeds->read(sample.id).labels;
     if (photo.index < kSamplesShown) {
       const Path folder = run_ / "samples" / sample.id;
       make_folder(folder);
       image::write_rgb_png(folder / fmt::format("step-{:07d}.png", now.step),
                            image::overlay(photo.image, result.labels, student_->config.classes));
     }
-    return metric::count_confusion(sample.id, truth, result.labels, metric);
+    try {
+      const image::Mask truth =
+          data_.val_has_masks ? data_.dataset->read_mask(sample) : data_.seeds->read(sample.id).labels;
+      return metric::count_confusion(sample.id, truth, result.labels, metric);
+    } catch (const Error& problem) {  // looking must not end a run
+      log_warning("validation: skipped {}", problem.what());
+      return metric::Confusion(metric.classes);
+    }
   };
   stages.done = [&](const metric::Confusion& one) { total.add(one); };
   stages.unreadable = [](size_t, const std::string& problem) { log_warning("validation: skipped {}", problem); };
   infer::stream_photos(data_.val.size(), {.workers = options_.workers, .batch = options_.infer_batch, .stop = {}},
                        stages);
+  if (options_.select_on_masks) keep_if_best(total.mean_iou(), now);
   return {{data_.val_has_masks ? "miou" : "miou_on_seeds", total.mean_iou()}};
 }
 
-tensor::Metadata SegmentTask::state() const { return {{"relabelled", relabelled_}, {"round", std::to_string(round_)}}; }
+std::string SegmentTask::selected_by() const {
+  return options_.select_on_masks ? fmt::format("best mIoU on masks of split {}", data_.val_split) : "last step";
+}
+
+tensor::Metadata SegmentTask::origin() const {
+  return {{"labels", data_.seeds ? "seeds" : "masks (fully supervised)"}, {"selected_by", selected_by()}};
+}
+
+// The file itself says how good it is, so that it and its score never part, whenever a run is killed.
+void SegmentTask::keep_if_best(double miou, const Moment& now) const {
+  if (std::filesystem::exists(best_file())) {
+    tensor::Metadata facts = tensor::read_safetensors(best_file()).metadata;
+    if (miou <= parse_number(facts[kMiou]).value_or(-1)) return;
+  }
+  tensor::Metadata facts = origin();
+  facts[kMiou] = fmt::format("{}", miou);
+  facts["step"] = std::to_string(now.step);
+  model::save_segmenter(best_file(), teacher_, torch::kFloat, facts);
+}
+
+tensor::Metadata SegmentTask::state() const {
+  std::string rounds;  // so that the report of a run that went on has them all
+  for (const auto& [step, r] : rounds_) {
+    rounds += fmt::format("{} {} {} {} {} {}\n", step, r.agreement, r.found, r.miou, r.images, r.seconds);
+  }
+  return {{"relabelled", relabelled_}, {"round", std::to_string(round_)}, {"rounds", rounds}};
+}
 
 void SegmentTask::restore(const tensor::Metadata& facts) {
   const auto round = facts.find("round"), folder = facts.find("relabelled");
   if (round != facts.end()) round_ = parse_integer(round->second).value_or(0);
+  const auto rounds = facts.find("rounds");
+  std::istringstream lines(rounds == facts.end() ? "" : rounds->second);
+  std::pair<int64_t, RelabelReport> one;
+  RelabelReport& r = one.second;
+  rounds_.clear();
+  while (lines >> one.first >> r.agreement >> r.found >> r.miou >> r.images >> r.seconds) rounds_.push_back(one);
   if (folder == facts.end() || folder->second.empty()) return;
   relabelled_ = folder->second;
   labels_.emplace(run_ / relabelled_);
 }
 
-void SegmentTask::save(const Path& file) { model::save_segmenter(file, teacher_); }
+void SegmentTask::save(const Path& file) {
+  if (!options_.select_on_masks) {
+    model::save_segmenter(file, teacher_, torch::kFloat, origin());
+    return;
+  }
+  tensor::Metadata facts = tensor::read_safetensors(best_file()).metadata;
+  log_warning("the model was CHOSEN BY A SCORE ON MASKS: mIoU {} on split {} at step {}", facts[kMiou], data_.val_split,
+              facts["step"]);
+  write_atomic(file, read_text(best_file()));
+}
 
 }  // namespace crisp::train

@@ -26,12 +26,14 @@ struct SegmentOptions {
   RelabelOptions relabel;
   torch::ScalarType amp = torch::kFloat;  // of relabelling and validation
   int64_t infer_batch = 4;
+  bool select_on_masks = false;  // keep the teacher with the best validation mIoU, not the last
 };
 
 // What the student sees: photos, and labels out of a seed folder or, for the fully supervised bound, masks.
 struct SegmentData {
   const data::Dataset* dataset = nullptr;
   std::vector<data::Sample> train, val;
+  std::string val_split;
   std::optional<data::SeedFolder> seeds;  // nothing: the masks themselves
   bool val_has_masks = false;             // else validation is against held-out seeds
 };
@@ -47,12 +49,15 @@ class SegmentTask : public Task {
   torch::nn::Module* teacher() override { return teacher_.get(); }
   std::vector<ParameterGroup> groups() override;
   data::Loader& loader() override { return *loader_; }
-  void prepare(const Moment& now) override;
+  Numbers prepare(const Moment& now) override;
   Losses losses(const std::vector<data::Example>& batch, const Moment& now) override;
   Numbers validate(const Moment& now) override;
   tensor::Metadata state() const override;
   void restore(const tensor::Metadata& facts) override;
   void save(const Path& file) override;
+
+  // "last step", or what the model was chosen by: every output names it.
+  std::string selected_by() const;
 
   // What each round of relabelling gave, in order, with the step it happened at.
   const std::vector<std::pair<int64_t, RelabelReport>>& rounds() const { return rounds_; }
@@ -61,7 +66,10 @@ class SegmentTask : public Task {
   data::Example make_example(size_t index, Rng& rng) const;
   data::Seed labels_of(const data::Sample& sample) const;
   int64_t relabel_round(const Moment& now) const;  // rounds due up to this step
-  void relabel_now(const Moment& now, int64_t round);
+  Numbers relabel_now(const Moment& now, int64_t round);
+  Path best_file() const { return run_ / "best.safetensors"; }
+  void keep_if_best(double miou, const Moment& now) const;
+  tensor::Metadata origin() const;  // for the model file: what it was learned from and chosen by
 
   model::Segmenter student_, teacher_;
   const SegmentData data_;

@@ -8,8 +8,7 @@ namespace crisp::train {
 namespace {
 
 void check_fraction(const char* option, double value) {
-  if (!(value >= 0 && value <= 1))
-    throw UsageError("{} {}: a fraction of training lies between 0 and 1", option, value);
+  if (!(value >= 0 && value <= 1)) throw UsageError("{} {}: it lies between 0 and 1", option, value);
 }
 
 }  // namespace
@@ -51,6 +50,13 @@ void check(const RelabelOptions& options) {
   if (options.passes < 1) throw UsageError("--passes {}: at least one", options.passes);
   check_fraction("--keep-first", options.keep_first);
   check_fraction("--keep-last", options.keep_last);
+  if (options.keep_at_least < 0) throw UsageError("--keep-pixels {}: it is not negative", options.keep_at_least);
+  if (!(options.found_at_least >= 0 && options.found_at_least <= 1)) {
+    throw UsageError("--found {}: a share of the tags, between 0 and 1", options.found_at_least);
+  }
+  if (!(options.threshold >= 0 && options.threshold <= 1)) {
+    throw UsageError("--tau {}: an uncertainty lies between 0 and 1", options.threshold);
+  }
 }
 
 double drop_share(const Phases& phases, double fraction) {

@@ -33,8 +33,8 @@ class Task {
   // Forward pass and loss of one batch, the network being in training mode.
   virtual Losses losses(const std::vector<data::Example>& batch, const Moment& now) = 0;
 
-  // Called before every step; Stage C relabels here.
-  virtual void prepare(const Moment&) {}
+  // Called before every step; Stage C relabels here. What it returns goes into the log, under the step to come.
+  virtual Numbers prepare(const Moment&) { return {}; }
 
   // Numbers for looking at, after an epoch; in evaluation mode, without gradients. Empty when there is nothing to see.
   virtual Numbers validate(const Moment&) { return {}; }

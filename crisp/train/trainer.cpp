@@ -20,6 +20,26 @@ constexpr size_t kReadEvery = 20;  // steps between waits for a GPU, to read los
 constexpr double kFirstScale = 65536;
 constexpr int64_t kScaleGrowth = 1000;  // good steps before the scale of an fp16 loss doubles
 
+// What the GPU cannot hold becomes an Error with sizes that it may.
+template <typename Work>
+auto within_memory(const Work& work, const std::function<std::string()>& advice) {
+  try {
+    return work();
+  } catch (const c10::OutOfMemoryError&) {
+    throw Error("the GPU's memory is full: {}; the last checkpoint is good, and --resume goes on with it", advice());
+  }
+}
+
+// Half the memory of the network's maps, in two ways.
+std::string smaller_batch(size_t count, int crop, int64_t accumulate) {
+  const int smaller = std::max(32, static_cast<int>(crop * 0.7071) / 32 * 32);
+  const std::string less = fmt::format("--crop {} needs about half, --amp bf16 less too", smaller);
+  if (count < 2) return fmt::format("it does not hold one crop of {}x{}; {}", crop, crop, less);
+  return fmt::format(
+      "it does not hold {} crops of {}x{}; try --batch {} --accumulate {}, which makes the same steps; {}", count, crop,
+      crop, count / 2, 2 * accumulate, less);
+}
+
 std::string memory_text(torch::Device device) {
   const double mb = device.is_cuda() ? tensor::peak_device_memory_mb(device) : resident_memory_mb();
   return format_bytes(static_cast<uint64_t>(mb * 1e6));
@@ -34,6 +54,7 @@ void check(const TrainerOptions& options) {
   if (!(options.ema_decay >= 0 && options.ema_decay < 1)) {
     throw UsageError("--ema-decay {}: it lies between 0 and 1", options.ema_decay);
   }
+  tensor::parse_dtype(options.amp);
   check(options.schedule);
 }
 
@@ -75,7 +96,7 @@ bool Trainer::run(const std::function<bool()>& stop) {
   events_ = std::make_unique<report::EventWriter>(folder_ / "events", step_ + 1);
   progress_ = std::make_unique<Progress>(task_.name(), steps_ - step_, "steps");
   while (step_ < steps_) {
-    task_.prepare(now());
+    prepare();
     torch::manual_seed(derive_seed(options_.seed, static_cast<uint64_t>(step_)));
     const Losses losses = forward_and_backward();
     const torch::Tensor norm = update(losses.total);
@@ -93,6 +114,14 @@ bool Trainer::run(const std::function<bool()>& stop) {
   return true;
 }
 
+void Trainer::prepare() {
+  const Numbers numbers = within_memory([&] { return task_.prepare(now()); },
+                                        [] { return std::string("try --infer-batch 1 for relabelling"); });
+  if (numbers.empty()) return;
+  read_notes();  // of the steps before
+  log_numbers(step_ + 1, "relabel", numbers);
+}
+
 Losses Trainer::forward_and_backward() {
   task_.network().train();
   optimizer_.zero_grad();
@@ -102,14 +131,19 @@ Losses Trainer::forward_and_backward() {
   for (int64_t i = 0; i < options_.accumulate; ++i) {
     const std::vector<data::Example> batch = task_.loader().next();
     for (const data::Example& example : batch) images_.push_back(example.id);
-    Losses losses;
-    {
-      const tensor::Autocast mixed(device_, amp_);
-      losses = task_.losses(batch, now());
-    }
-    torch::Tensor loss = options_.accumulate > 1 ? losses.total / options_.accumulate : losses.total;
-    if (scale_.defined()) loss = loss * scale_;
-    loss.backward();
+    const auto learn = [&] {
+      Losses losses;
+      {
+        const tensor::Autocast mixed(device_, amp_);
+        losses = task_.losses(batch, now());
+      }
+      torch::Tensor loss = options_.accumulate > 1 ? losses.total / options_.accumulate : losses.total;
+      if (scale_.defined()) loss = loss * scale_;
+      loss.backward();
+      return losses;
+    };
+    Losses losses =
+        within_memory(learn, [&] { return smaller_batch(batch.size(), batch[0].image.width, options_.accumulate); });
     losses.total = losses.total.detach();
     if (i == 0) {
       sum = std::move(losses);
@@ -132,7 +166,7 @@ torch::Tensor Trainer::update(const torch::Tensor& loss) {
   if (scale_.defined()) at::_amp_update_scale_(scale_, good_steps_, skip_, 2.0, 0.5, kScaleGrowth);
   optimizer_.step(rate_factor(options_.schedule, now(), steps_per_epoch_), skip_);
   guard_statistics();
-  if (ema_) ema_->update(step_ + 1);
+  if (ema_) ema_->update(step_ + 1, skip_);
   return norm;
 }
 
@@ -188,7 +222,7 @@ void Trainer::read_notes() {
     bad_in_a_row_ = bad ? bad_in_a_row_ + 1 : 0;
     if (!bad) continue;
     ++skipped_;
-    const std::string story = fmt::format("step {}: loss or gradients are not finite ({}); images: {}", item.step,
+    const std::string story = fmt::format("step {}: loss or gradients are not finite ({}); images: {}", item.step + 1,
                                           join(words, ", "), join_some(item.images));
     // A scaled loss overflows now and then by design, while the scale is being found.
     if (bad_in_a_row_ < kBadInARow || scale_.defined()) {
@@ -210,22 +244,28 @@ void Trainer::finish_epoch() {
   if (options_.validate_every > 0 && (epoch % options_.validate_every == 0 || last)) {
     const torch::NoGradGuard no_grad;
     task_.network().eval();
-    validation_ = task_.validate(now());
+    validation_ = within_memory([&] { return task_.validate(now()); },
+                                [] { return std::string("try --infer-batch 1 for validation"); });
     if (!validation_.empty()) {
-      report::LogRecord record{step_, {{"epoch", static_cast<double>(epoch)}}};
-      report::Scalars scalars;
-      std::vector<std::string> words;
-      for (const auto& [name, value] : validation_) {
-        record.fields.emplace_back("val_" + name, value);
-        scalars.emplace_back("val/" + name, value);
-        words.push_back(fmt::format("{} {:.4g}", name, value));
-      }
-      log_.append(record);
-      events_->scalars(step_, scalars);
-      log_info("epoch {}/{}: {}", epoch, options_.epochs, join(words, ", "));
+      log_info("epoch {}/{}: {}", epoch, options_.epochs, log_numbers(step_, "val", validation_));
     }
   }
   if (last || epoch % std::max<int64_t>(1, options_.checkpoint_every) == 0) save();
+}
+
+// In words too.
+std::string Trainer::log_numbers(int64_t step, const std::string& what, const Numbers& numbers) {
+  report::LogRecord record{step, {{"epoch", static_cast<double>(step_ / steps_per_epoch_)}}};
+  report::Scalars scalars;
+  std::vector<std::string> words;
+  for (const auto& [name, value] : numbers) {
+    record.fields.emplace_back(what + "_" + name, value);
+    scalars.emplace_back(what + "/" + name, value);
+    words.push_back(fmt::format("{} {:.4g}", name, value));
+  }
+  log_.append(record);
+  events_->scalars(step, scalars);
+  return join(words, ", ");
 }
 
 void Trainer::save() {
@@ -263,7 +303,7 @@ void Trainer::resume() {
   tensor::load_into(task_.network(), with_prefix(found->tensors, "network."), source);
   if (ema_) tensor::load_into(*task_.teacher(), with_prefix(found->tensors, "teacher."), source);
   optimizer_.load(with_prefix(found->tensors, "optimizer."), source);
-  if (scale_.defined()) {
+  if (scale_.defined() && found->tensors.contains("scaler.scale")) {  // else the run was not fp16 so far
     scale_.copy_(found->tensors.at("scaler.scale"));
     good_steps_.copy_(found->tensors.at("scaler.good_steps"));
   }

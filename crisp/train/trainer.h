@@ -60,11 +60,13 @@ class Trainer {
   };
 
   Moment now() const;
+  void prepare();
   Losses forward_and_backward();
   torch::Tensor update(const torch::Tensor& loss);
   void note(const Losses& losses, const torch::Tensor& norm);
   void read_notes();
   void finish_epoch();
+  std::string log_numbers(int64_t step, const std::string& what, const Numbers& numbers);
   void save();
   void guard_statistics();
 

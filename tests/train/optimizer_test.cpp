@@ -151,11 +151,11 @@ TEST(Ema, HandValues) {
   student->weight.fill_(4);
   student->running_mean.fill_(0);
   student->num_batches_tracked.fill_(7);
-  ema.update(1);  // half and half
+  ema.update(1, torch::zeros({}));  // half and half
   EXPECT_FLOAT_EQ(teacher->weight.item<float>(), 3);
   EXPECT_FLOAT_EQ(teacher->running_mean.item<float>(), 4) << "statistics of batch norm are averaged too";
   EXPECT_EQ(teacher->num_batches_tracked.item<int64_t>(), 7);
-  ema.update(2);  // 1 - 1/3 is above 0.6
+  ema.update(2, torch::zeros({}));  // 1 - 1/3 is above 0.6
   EXPECT_FLOAT_EQ(teacher->weight.item<float>(), 0.6f * 3 + 0.4f * 4);
   EXPECT_EQ(student->weight.item<float>(), 4);
 }
