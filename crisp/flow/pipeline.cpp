@@ -55,6 +55,9 @@ std::string describe(const StudentOptions& o) {
               {"batch", o.task.batch},
               {"rates", {o.task.encoder_rate, o.task.head_rate}},
               {"decay", o.trainer.schedule.decay},
+              {"balanced", o.task.loss.balanced},
+              {"by_class", o.task.loss.weight.by_class},
+              {"weighting", o.task.phases.weighting},
               {"crop", a.crop},
               {"scale", {a.scale_low, a.scale_high}},
               {"relabel", {r.from, r.every, r.passes, r.found_at_least}},
@@ -276,7 +279,10 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.trainer.ema_decay = 0.97;
     o.student.task.encoder_rate = 3e-4;
     o.student.task.head_rate = 3e-3;
-    o.student.task.batch = 8;
+    o.student.task.batch = 4;
+    // Early on all objects are uncertain: their discount must not decide between them and the background.
+    o.student.task.loss.balanced = o.student.task.loss.weight.by_class = true;
+    o.student.task.phases.weighting = 0.3;
     o.student.width = 128;
     o.student.task.relabel.every = 0.25;
     o.student.task.relabel.passes = 4;
