@@ -134,4 +134,34 @@ inline std::string log_without_clock(const Path& run) {
   return text;
 }
 
+inline bool never() { return false; }
+
+// Tests spoil the loss of the steps they like.
+class SpoiledTask : public train::SegmentTask {
+ public:
+  using SegmentTask::SegmentTask;
+  train::Losses losses(const std::vector<data::Example>& batch, const train::Moment& now) override {
+    train::Losses all = SegmentTask::losses(batch, now);
+    if (spoil) spoil(now.step, all);
+    return all;
+  }
+  std::function<void(int64_t step, train::Losses& losses)> spoil;
+};
+
+inline std::unique_ptr<SpoiledTask> task_of(const Scenes& scenes, const train::SegmentOptions& options, const Path& run,
+                                            size_t val = 0, const std::string& ablation = "A6", double dropout = 0.1) {
+  const model::SegmenterConfig config = small_student(ablation, "U4", 3, dropout);
+  return std::make_unique<SpoiledTask>(drawn(config), drawn(config), scenes.data(val), options, torch::kCPU, run);
+}
+
+// Three rounds in a run, whatever the teacher finds.
+inline train::SegmentOptions relabelling() {
+  train::SegmentOptions options = quick_options();
+  options.relabel.on = true;
+  options.relabel.from = 0.25;
+  options.relabel.every = 0.3;
+  options.relabel.found_at_least = 0;
+  return options;
+}
+
 }  // namespace crisp::test
