@@ -22,6 +22,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr double kQuickTags = 2500, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
+
 std::string describe(const ClassifierOptions& o) {
   const data::AugmentOptions& a = o.task.augment;
   return Json{{"data", o.data.string()},
@@ -270,11 +272,10 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
   apply_preset(paper ? "paper" : "segformer", o.student);
   if (quick) {
     // Few steps want high rates, and a teacher that keeps up.
-    o.classifier.trainer.epochs = 12;
+    o.classifier.trainer.epochs = o.student.trainer.epochs = 0;  // by the number of photos: see fill_pipeline
     o.classifier.trainer.validate_every = 4;
     o.classifier.task.encoder_rate = 2e-4;
     o.classifier.task.head_rate = 2e-3;
-    o.student.trainer.epochs = 12;
     o.student.trainer.validate_every = 4;
     o.student.trainer.ema_decay = 0.97;
     o.student.task.encoder_rate = 3e-4;
@@ -300,6 +301,11 @@ void fill_pipeline(PipelineOptions& o) {
   const int crop = default_crop(dataset.samples(o.split));
   if (o.classifier.task.augment.crop < 0) o.classifier.task.augment.crop = crop;
   if (o.student.task.augment.crop < 0) o.student.task.augment.crop = crop == 448 ? 512 : crop;
+  // A quick run looks at a fixed number of photos, however many there are.
+  const auto photos = static_cast<double>(dataset.samples(o.split).size());
+  const auto epochs = [&](double looked_at) { return std::clamp<int64_t>(std::lround(looked_at / photos), 2, 40); };
+  if (o.classifier.trainer.epochs == 0) o.classifier.trainer.epochs = epochs(kQuickTags);
+  if (o.student.trainer.epochs == 0) o.student.trainer.epochs = epochs(kQuickCrops);
   o.classifier.data = o.seeds.data = o.student.data = o.data;
   o.classifier.split = o.seeds.split = o.student.split = o.split;
   o.classifier.val = o.student.val = o.val;
