@@ -282,9 +282,10 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.task.head_rate = 3e-3;
     o.student.task.batch = 4;
     // Early on all objects are uncertain: their discount must not decide between them and the background.
-    o.student.task.loss.balanced = o.student.task.loss.weight.by_class = true;
+    o.student.task.loss.weight.by_class = true;
     o.student.task.phases.weighting = 0.3;
     o.student.width = 128;
+    o.student.task.relabel.from = 0.5;
     o.student.task.relabel.every = 0.25;
     o.student.task.relabel.passes = 4;
     o.student.task.augment.scale_low = 0.75;
