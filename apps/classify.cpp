@@ -4,6 +4,7 @@
 #include "apps/training_options.h"
 #include "crisp/base/interrupt.h"
 #include "crisp/flow/train_classifier.h"
+#include "crisp/flow/training_setup.h"
 #include "crisp/tensor/device.h"
 
 namespace crisp::apps {
@@ -18,15 +19,7 @@ int run_classify(const Arguments& arguments) {
       "      --epochs 10 --batch 16 --out runs/tags\n"
       "  crispformer classify --resume runs/tags\n");
   flow::ClassifierOptions o;
-  o.task.augment = {.crop = -1,
-                    .scale_low = 0.75,
-                    .scale_high = 1.5,
-                    .brightness = 0.2,
-                    .contrast = 0.2,
-                    .saturation = 0.2,
-                    .hue = 0.02,
-                    .blur = 0,
-                    .grey = 0};
+  o.task.augment = flow::light_augmentation();
   const Resumed resumed = with_resumed_options(arguments);
   std::string resume;  // for --help alone: it was taken out above
   line.app.add_option("--data", o.data, "the data set: VOC, COCO or folder layout")->required();

@@ -6,6 +6,7 @@
 #include "crisp/base/error.h"
 #include "crisp/base/interrupt.h"
 #include "crisp/base/log.h"
+#include "crisp/flow/training_setup.h"
 #include "crisp/tensor/device.h"
 
 namespace crisp::apps {
@@ -45,15 +46,7 @@ int run_seeds(const Arguments& arguments) {
   bool sweep = false, no_flip = false;
   int64_t sweep_images = 100;
   o.affinity_trainer.epochs = 3;
-  o.affinity_task.augment = {.crop = -1,
-                             .scale_low = 0.75,
-                             .scale_high = 1.5,
-                             .brightness = 0.2,
-                             .contrast = 0.2,
-                             .saturation = 0.2,
-                             .hue = 0.02,
-                             .blur = 0,
-                             .grey = 0};
+  o.affinity_task.augment = flow::light_augmentation();
   line.app.add_option("--data", o.data, "the data set: VOC, COCO or folder layout")->required();
   line.app.add_option("--split", o.split, "photos that get seeds");
   line.app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");

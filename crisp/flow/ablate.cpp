@@ -8,6 +8,7 @@
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/evaluate_output.h"
 #include "crisp/flow/run_folder.h"
+#include "crisp/flow/training_setup.h"
 #include "crisp/model/cost.h"
 #include "crisp/model/load.h"
 
@@ -45,10 +46,8 @@ class Grids {
 
  private:
   std::string held_out() const {
-    if (options_.val != "auto") return dataset_.resolve_split(options_.val);
-    for (const auto& [name, places] : dataset_.splits) {
-      if (name.starts_with("val") && name != options_.student.split) return name;
-    }
+    const std::string split = held_out_split(dataset_, options_.val, options_.student.split);
+    if (!split.empty()) return split;
     throw Error("{}: no split to measure on; name one with --val", options_.student.data.string());
   }
 

@@ -6,7 +6,6 @@
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/progress.h"
-#include "crisp/base/resources.h"
 #include "crisp/flow/evaluate_masks.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/evaluate_output.h"
@@ -15,6 +14,7 @@
 #include "crisp/flow/run_folder.h"
 #include "crisp/flow/stages.h"
 #include "crisp/flow/step_time.h"
+#include "crisp/flow/training_setup.h"
 #include "crisp/model/load.h"
 
 namespace crisp::flow {
@@ -85,7 +85,7 @@ class Pipeline {
         stop_(stop),
         dataset_(
             open_tagged(options.data, options.split, options.tags_from, options.tags, options.seed, options.threads)),
-        val_(held_out()),
+        val_(held_out_split(dataset_, options.val, options.split)),
         lock_(options.out),
         stages_(options.out) {}
 
@@ -105,16 +105,6 @@ class Pipeline {
 
  private:
   Path out(const std::string& name) const { return options_.out / name; }
-
-  // The split to look at: where masks are there, to measure on; else to predict.
-  std::string held_out() const {
-    if (options_.val == "none") return "";
-    if (options_.val != "auto") return dataset_.resolve_split(options_.val);
-    for (const auto& [name, places] : dataset_.splits) {
-      if (name.starts_with("val") && name != options_.split) return name;
-    }
-    return "";
-  }
 
   bool has_masks(const std::string& split) const {
     if (split.empty()) return false;
@@ -259,15 +249,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
   o.seeds.seed.batch = o.student.task.infer_batch = gpu ? 8 : 1;
   o.classifier.pooling = "top";  // asks for the most telling cells: maps stay on the objects
   o.classifier.top_share = 0.1;
-  o.classifier.task.augment = {.crop = -1,
-                               .scale_low = 0.75,
-                               .scale_high = 1.5,
-                               .brightness = 0.2,
-                               .contrast = 0.2,
-                               .saturation = 0.2,
-                               .hue = 0.02,
-                               .blur = 0,
-                               .grey = 0};
+  o.classifier.task.augment = light_augmentation();
   o.student.task.augment.crop = -1;
   apply_preset(paper ? "paper" : "segformer", o.student);
   if (quick) {

@@ -4,9 +4,9 @@
 
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
-#include "crisp/base/resources.h"
 #include "crisp/base/text.h"
 #include "crisp/flow/run_folder.h"
+#include "crisp/flow/training_setup.h"
 #include "crisp/image/decode.h"
 #include "crisp/model/load.h"
 #include "crisp/seed/tag_file.h"
@@ -51,27 +51,11 @@ void warn_about_classes(const std::vector<data::Sample>& samples, const ClassNam
 }
 
 std::vector<data::Sample> validation_samples(const data::Dataset& dataset, const ClassifierOptions& options) {
-  if (options.val == "none") return {};
-  std::string split = options.val;
-  if (split == "auto") {
-    const auto found = std::find_if(dataset.splits.begin(), dataset.splits.end(),
-                                    [](const auto& item) { return item.first.starts_with("val"); });
-    if (found == dataset.splits.end() || found->first == options.split) return {};
-    split = found->first;
-  }
+  const std::string split = held_out_split(dataset, options.val, options.split);
+  if (split.empty()) return {};
   std::vector<data::Sample> samples = tagged_samples(dataset, split);
   if (samples.empty() && options.val != "auto") throw Error("--val {}: no photo of this split has tags", split);
   return samples;
-}
-
-Path initial_weights(const ClassifierOptions& options) {
-  if (!options.init.empty()) return options.init == "none" ? Path() : Path(options.init);
-  const Path shipped = shipped_weights(options.arch + ".safetensors");
-  if (shipped.empty()) {
-    throw UsageError("--init is needed: no {} weights are shipped; give a file, or --init none to start from nothing",
-                     options.arch);
-  }
-  return shipped;
 }
 
 }  // namespace
@@ -121,7 +105,7 @@ bool train_classifier(const ClassifierOptions& options, torch::Device device, co
   config.pooling = model::parse_pooling(options.pooling);
   config.top_share = options.top_share;
   config.classes = dataset.classes;
-  const Path weights = initial_weights(options);
+  const Path weights = initial_weights(options.arch, options.init);
   torch::manual_seed(options.trainer.seed);
   model::CamClassifier network(config);
   model::draw_weights(*network);

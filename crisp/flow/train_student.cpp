@@ -4,10 +4,10 @@
 
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
-#include "crisp/base/resources.h"
 #include "crisp/base/text.h"
 #include "crisp/flow/run_folder.h"
 #include "crisp/flow/train_classifier.h"
+#include "crisp/flow/training_setup.h"
 #include "crisp/model/load.h"
 
 namespace crisp::flow {
@@ -49,14 +49,8 @@ train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
 
 // Photos to look at while training: with masks where there are some, else with seeds.
 void add_validation(const data::Dataset& dataset, const StudentOptions& options, train::SegmentData& data) {
-  if (options.val == "none") return;
-  std::string split = options.val;
-  if (split == "auto") {
-    const auto found = std::find_if(dataset.splits.begin(), dataset.splits.end(),
-                                    [](const auto& item) { return item.first.starts_with("val"); });
-    if (found == dataset.splits.end() || found->first == options.split) return;
-    split = found->first;
-  }
+  const std::string split = held_out_split(dataset, options.val, options.split);
+  if (split.empty()) return;
   data.val_split = split;
   for (data::Sample& sample : dataset.samples(split)) {
     if (sample.has_mask()) data.val.push_back(std::move(sample));
@@ -98,16 +92,6 @@ train::SegmentData open_data(const data::Dataset& dataset, const StudentOptions&
   if (without > 0) log_warning("{} photo(s) of split {} have no {} and are left out", without, options.split, what);
   add_validation(dataset, options, data);
   return data;
-}
-
-Path initial_weights(const StudentOptions& options) {
-  if (!options.init.empty()) return options.init == "none" ? Path() : Path(options.init);
-  const Path shipped = shipped_weights(options.arch + ".safetensors");
-  if (shipped.empty()) {
-    throw UsageError("--init is needed: no {} weights are shipped; give a file, or --init none to start from nothing",
-                     options.arch);
-  }
-  return shipped;
 }
 
 }  // namespace
@@ -160,7 +144,7 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   config.encoder.drop_path = options.drop_path;
   config.head = row.head;
   config.classes = dataset.classes;
-  const Path weights = initial_weights(options);
+  const Path weights = initial_weights(options.arch, options.init);
   torch::manual_seed(options.trainer.seed);
   model::Segmenter student = model::make_segmenter(config);
   if (!weights.empty()) model::load_encoder(student->encoder, weights);
