@@ -10,9 +10,10 @@
 namespace crisp::apps {
 
 int run_bench(const Arguments& arguments) {
-  CommandLine line("bench", "Times a network of the given shape: alone, and from a JPEG in memory to a mask.",
+  CommandLine line("bench", "Times a network of the given shape: alone, and from a JPEG in memory to a mask; or a step of its training.",
                    "  crispformer bench --arch mit_b0 --head crispformer --size 512\n"
-                   "  crispformer bench --arch mit_b5 --head segformer --batch 16 --dtype fp16 --device cuda --json\n");
+                   "  crispformer bench --arch mit_b5 --head segformer --batch 16 --dtype fp16 --device cuda --json\n"
+                   "  crispformer bench --train --arch mit_b2 --batch 16 --dtype bf16 --device cuda\n");
   flow::BenchOptions options;
   std::string head = "crispformer", classes = "21", dtype = "f32";
   bool json = false;
@@ -26,6 +27,7 @@ int run_bench(const Arguments& arguments) {
   line.app.add_option("--dtype", dtype, "f32, bf16 or fp16");
   line.app.add_option("--iterations", options.iterations, "timed passes; 0 times for about three seconds");
   line.app.add_option("--warmup", options.warmup, "passes before the timing starts");
+  line.app.add_flag("--train", options.train, "time a training step: every loss, backward, optimizer, teacher");
   line.app.add_flag("--network-only", options.network_only, "leave out the timing from JPEG to mask");
   line.app.add_flag("--boundary", options.boundary, "evaluate the boundary head too");
   line.app.add_flag("--json", json, "figures for machines on stdout");
@@ -33,6 +35,7 @@ int run_bench(const Arguments& arguments) {
 
   if (options.ablation.empty()) options.ablation = model::parse_head(head) == model::HeadKind::kSegformer ? "A0" : "A6";
   options.classes = static_cast<int64_t>(read_classes(classes).size());
+  options.network_only = options.network_only || options.train;
   options.device = tensor::parse_device(line.device);
   options.dtype = tensor::parse_dtype(dtype);
   const flow::BenchReport report = flow::bench(options);
@@ -46,6 +49,7 @@ int run_bench(const Arguments& arguments) {
   };
   if (json) {
     nlohmann::ordered_json out = {{"arch", options.arch},
+                                  {"what", options.train ? "training step" : "forward pass"},
                                   {"row", options.ablation},
                                   {"size", options.size},
                                   {"batch", options.batch},
@@ -67,7 +71,7 @@ int run_bench(const Arguments& arguments) {
     fmt::print("  {:<22} {:>9.2f} ms  {:>9.1f} images/s   (10%-90%: {:.2f}-{:.2f} ms, {} passes)\n", name, t.median_ms,
                t.images_per_s, t.p10_ms, t.p90_ms, t.iterations);
   };
-  row("network alone", report.network);
+  row(options.train ? "training step" : "network alone", report.network);
   if (!options.network_only) row("JPEG to mask", report.end_to_end);
   fmt::print("  {:<22} {:>9.0f} MB\n", "peak memory", report.peak_memory_mb);
   return 0;

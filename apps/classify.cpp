@@ -31,13 +31,16 @@ int run_classify(const Arguments& arguments) {
   line.app.add_option("--resume", resume, "go on with this run; its options are read from there")->configurable(false);
   line.app.add_option("--arch", o.arch, "mit_b0 .. mit_b5");
   line.app.add_option("--init", o.init, "encoder weights to start from; none; by default those shipped");
-  line.app.add_option("--pooling", o.pooling, "average, max or top (mean of the best cells)");
+  line.app.add_option("--pooling", o.pooling, "average, max, top (mean of the best cells) or weighted (by each class's own mask)");
   line.app.add_option("--top-share", o.top_share, "of the cells, for --pooling top")->check(CLI::Range(0.0, 1.0));
+  line.app.add_option("--stride", o.stride, "pixels a cell of the maps: 8 (finer, slower), 16 or 32");
   line.app.add_option("--drop-path", o.drop_path, "stochastic depth of the last block")->check(CLI::Range(0.0, 0.9));
   line.app.add_option("--batch", o.task.batch, "photos a batch")->check(CLI::Range(1, 4096));
   line.app.add_option("--rate", o.task.encoder_rate, "learning rate of the encoder (6e-5 for long runs)");
   line.app.add_option("--head-rate", o.task.head_rate, "learning rate of the classifier (6e-4 for long runs)");
   line.app.add_option("--weight-decay", o.task.weight_decay, "of weights, not of norms and biases");
+  line.app.add_option("--mosaic", o.task.mosaic, "share of the steps that show four photos as one, each with its tags")
+      ->check(CLI::Range(0.0, 1.0));
   line.app.add_flag("--freeze-norms", o.task.freeze_norms, "layer norms keep their weights");
   bind_trainer(line.app, o.trainer);
   bind_augment(line.app, o.task.augment);

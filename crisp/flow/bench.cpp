@@ -9,6 +9,7 @@
 #include "crisp/base/memory.h"
 #include "crisp/base/parallel.h"
 #include "crisp/base/random.h"
+#include "crisp/flow/bench_train.h"
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
 #include "crisp/infer/predictor.h"
@@ -67,7 +68,17 @@ BenchReport bench(const BenchOptions& options) {
   const int64_t width = options.width > 0 ? options.width : model::default_width(options.arch);
   config.head = model::ablation_row(options.ablation, width, options.classes);
   config.classes = read_classes(std::to_string(options.classes));
+  BenchReport report;
+  const auto peak = [&] {
+    return options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : peak_memory_mb();
+  };
   model::Segmenter network = model::make_segmenter(config);
+  for (const torch::Tensor& parameter : network->parameters()) report.parameters += parameter.numel();
+  if (options.train) {
+    report.network = time(training_step(options, config), options);
+    report.peak_memory_mb = peak();
+    return report;
+  }
   infer::Predictor predictor(network, options.device, options.dtype, {.boundary = options.boundary});
 
   const image::Image picture = test_picture(static_cast<int>(options.size));
@@ -75,7 +86,6 @@ BenchReport bench(const BenchOptions& options) {
   const std::string jpeg = image::encode_jpeg(picture, 90);
   const torch::Tensor batch = infer::to_batch(pictures, options.device, options.dtype);
 
-  BenchReport report;
   report.network = time(
       [&] {
         const torch::InferenceMode inference;
@@ -91,8 +101,7 @@ BenchReport bench(const BenchOptions& options) {
     predictor.run(decoded);
   };
   if (!options.network_only) report.end_to_end = time(jpeg_to_mask, options);
-  for (const torch::Tensor& parameter : network->parameters()) report.parameters += parameter.numel();
-  report.peak_memory_mb = options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : peak_memory_mb();
+  report.peak_memory_mb = peak();
   return report;
 }
 

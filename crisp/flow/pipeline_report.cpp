@@ -7,11 +7,11 @@
 #include "crisp/base/version.h"
 #include "crisp/data/loader.h"
 #include "crisp/flow/evaluate_output.h"
+#include "crisp/flow/training_report.h"
 #include "crisp/image/decode.h"
 #include "crisp/image/heat_map.h"
 #include "crisp/infer/predictor.h"
 #include "crisp/model/load.h"
-#include "crisp/report/run_log.h"
 #include "crisp/seed/cam.h"
 #include "crisp/tensor/device.h"
 
@@ -105,32 +105,6 @@ class Pictures {
   infer::Predictor predictor_;
 };
 
-report::Series series(const std::vector<report::LogRecord>& log, const std::string& field, const std::string& name) {
-  report::Series line{name, {}};
-  for (const report::LogRecord& record : log) {
-    if (const auto value = record.number(field)) line.points.emplace_back(static_cast<double>(record.step), *value);
-  }
-  return line;
-}
-
-std::vector<report::PipelineCurves> curves(const Path& out) {
-  const std::vector<report::LogRecord> tags = report::read_run_log(out / "classifier" / "log.jsonl"),
-                                       student = report::read_run_log(out / "student" / "log.jsonl");
-  return {{"Student: loss",
-           "step",
-           "loss",
-           {series(student, "loss", "total"), series(student, "cross_entropy", "cross-entropy"),
-            series(student, "dice", "Dice"), series(student, "heteroscedastic", "heteroscedastic"),
-            series(student, "boundary", "boundary")}},
-          {"Student: held-out photos",
-           "step",
-           "mIoU, %",
-           {series(student, "val_miou", "teacher"), series(student, "val_miou_on_seeds", "against seeds")}},
-          {"Labels over the rounds of relabelling", "step", "mIoU, %", {series(student, "relabel_miou", "labels")}},
-          {"Tag classifier: loss", "step", "loss", {series(tags, "loss", "loss")}},
-          {"Tag classifier: held-out photos", "step", "mAP, %", {series(tags, "val_map", "mAP")}}};
-}
-
 }  // namespace
 
 std::optional<Path> last_relabelled(const Path& student_run) {
@@ -199,7 +173,8 @@ std::string pipeline_report(const PipelineReport& run, torch::Device device) {
     if (page.scale_weights.size() == kScaleRows) break;
     if (auto row = pictures.scale_weights(sample)) page.scale_weights.push_back(std::move(*row));
   }
-  page.curves = curves(o.out);
+  page.curves = student_curves(o.out / "student");
+  for (report::PipelineCurves& one : classifier_curves(o.out / "classifier")) page.curves.push_back(std::move(one));
   page.times = run.times;
   page.config = o.config;
   page.command = o.command;

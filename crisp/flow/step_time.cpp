@@ -32,7 +32,7 @@ StepTimes measure_step_times(const PipelineOptions& options, const ClassNames& c
   StepTimes times;
   {
     model::CamClassifierConfig config;
-    config.encoder = model::classifier_encoder(options.classifier.arch);
+    config.encoder = model::classifier_encoder(options.classifier.arch, options.classifier.stride);
     config.classes = classes;
     model::CamClassifier network(config);
     model::draw_weights(*network);

@@ -6,6 +6,7 @@
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
 #include "crisp/flow/run_folder.h"
+#include "crisp/flow/training_report.h"
 #include "crisp/flow/training_setup.h"
 #include "crisp/image/decode.h"
 #include "crisp/model/load.h"
@@ -100,7 +101,7 @@ bool train_classifier(const ClassifierOptions& options, torch::Device device, co
   train::ClassifyOptions task_options = options.task;
   if (task_options.augment.crop < 0) task_options.augment.crop = default_crop(samples);
   model::CamClassifierConfig config;
-  config.encoder = model::classifier_encoder(options.arch);
+  config.encoder = model::classifier_encoder(options.arch, options.stride);
   config.encoder.drop_path = options.drop_path;
   config.pooling = model::parse_pooling(options.pooling);
   config.top_share = options.top_share;
@@ -125,6 +126,7 @@ bool train_classifier(const ClassifierOptions& options, torch::Device device, co
   if (options.resume) trainer.resume();
   if (!trainer.run(stop)) return false;
   run.finish(trainer.seconds());
+  write_training_report(run.path());
   return true;
 }
 

@@ -17,6 +17,7 @@ struct ClassifierOptions {
   std::string arch = "mit_b0", init;
   std::string pooling = "average";
   double top_share = 0.2;
+  int64_t stride = 16;  // pixels a cell of the maps
   double drop_path = 0.1;
   train::ClassifyOptions task;
   train::TrainerOptions trainer;

@@ -7,6 +7,7 @@
 #include "crisp/base/text.h"
 #include "crisp/flow/run_folder.h"
 #include "crisp/flow/train_classifier.h"
+#include "crisp/flow/training_report.h"
 #include "crisp/flow/training_setup.h"
 #include "crisp/model/load.h"
 
@@ -174,6 +175,7 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   report.validation = trainer.last_validation();
   if (!report.complete) return report;
   run.finish(trainer.seconds());
+  write_training_report(run.path());
   log_info("{}: the teacher, {}; learned from {}", (options.out / "model.safetensors").string(), task.selected_by(),
            supervised ? "MASKS: fully supervised" : options.seeds.string());
   return report;

@@ -59,7 +59,7 @@ AffinityNet load_affinity_net(const Path& file_or_run) {
   }
   const nlohmann::json options = tensor::parse_json(checkpoint.options, source + ": 'options'");
   EncoderConfig encoder = encoder_shape_of(checkpoint);
-  encoder.strides[3] = options.value("last_stride", int64_t{1}) == 2 ? 2 : 1;
+  set_map_stride(encoder, options.value("stride", int64_t{16}));
   AffinityNet network(encoder);
   tensor::load_into(*network, checkpoint.tensors, source);
   network->eval();
@@ -67,7 +67,7 @@ AffinityNet load_affinity_net(const Path& file_or_run) {
 }
 
 void save_affinity_net(const Path& path, const AffinityNet& network) {
-  const nlohmann::json options = {{"last_stride", network->config.strides[3]}};
+  const nlohmann::json options = {{"stride", map_stride(network->config)}};
   const tensor::ModelMeta meta{.arch = network->config.arch,
                                .head = kHead,
                                .width = 0,

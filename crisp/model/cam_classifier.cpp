@@ -12,22 +12,49 @@ namespace {
 
 constexpr const char* kHead = "tags";  // the word for this kind of network in model files
 
+// Masks m = softmax over the classes and a background whose score is 1; the score of a class is the mean of its map
+// weighted by its mask, and a term that asks for masks of some size but is content with any: with a the mask's share
+// of the photo, (1 - a)^3 log(0.01 + a).
+torch::Tensor weighted_scores(const torch::Tensor& maps, const torch::Tensor& share) {
+  const torch::Tensor background = torch::ones({maps.size(0), 1, maps.size(2), maps.size(3)}, maps.options());
+  const torch::Tensor masks = torch::cat({background, maps}, 1).softmax(1).narrow(1, 1, maps.size(1)) * share;
+  const torch::Tensor area = masks.sum({2, 3}) / share.sum({2, 3}).clamp_min(1e-6);
+  const torch::Tensor score = (masks * maps).sum({2, 3}) / masks.sum({2, 3}).add(1);
+  return score + (1 - area).pow(3) * (0.01 + area).log();
+}
+
 }  // namespace
 
 std::string name_of(Pooling pooling) {
-  return pooling == Pooling::kAverage ? "average" : pooling == Pooling::kMaximum ? "max" : "top";
+  switch (pooling) {
+    case Pooling::kAverage: return "average";
+    case Pooling::kMaximum: return "max";
+    case Pooling::kTopCells: return "top";
+    case Pooling::kWeighted: return "weighted";
+  }
+  return "";
 }
 
 Pooling parse_pooling(const std::string& name) {
-  for (const Pooling pooling : {Pooling::kAverage, Pooling::kMaximum, Pooling::kTopCells}) {
+  for (const Pooling pooling : {Pooling::kAverage, Pooling::kMaximum, Pooling::kTopCells, Pooling::kWeighted}) {
     if (name_of(pooling) == name) return pooling;
   }
-  throw UsageError("--pooling {}: it is one of average, max, top", name);
+  throw UsageError("--pooling {}: it is one of average, max, top, weighted", name);
 }
 
-EncoderConfig classifier_encoder(const std::string& arch) {
+void set_map_stride(EncoderConfig& config, int64_t stride) {
+  if (stride != 8 && stride != 16 && stride != 32) throw UsageError("map stride {}: it is 8, 16 or 32", stride);
+  config.strides[2] = stride == 8 ? 1 : 2;
+  config.strides[3] = stride == 32 ? 2 : 1;
+}
+
+int64_t map_stride(const EncoderConfig& config) {
+  return config.strides[0] * config.strides[1] * config.strides[2] * config.strides[3];
+}
+
+EncoderConfig classifier_encoder(const std::string& arch, int64_t stride) {
   EncoderConfig config = encoder_config(arch);
-  config.strides[3] = 1;
+  set_map_stride(config, stride);
   return config;
 }
 
@@ -51,6 +78,7 @@ torch::Tensor CamClassifierImpl::pool(const torch::Tensor& scores, const torch::
   if (config.pooling == Pooling::kAverage) {
     return (maps * share).sum({2, 3}) / share.sum({2, 3}).clamp_min(1e-6);
   }
+  if (config.pooling == Pooling::kWeighted) return weighted_scores(maps, share);
   const torch::Tensor padding = share < 0.5 * share.amax({2, 3}, true);  // a tiny photo fills no cell
   const torch::Tensor cells = maps.masked_fill(padding, -1e4).flatten(2);
   if (config.pooling == Pooling::kMaximum) return cells.amax(2);
@@ -74,14 +102,11 @@ CamClassifier load_classifier(const Path& file_or_run) {
   CamClassifierConfig config;
   try {
     config.encoder = encoder_shape_of(checkpoint);
-    config.encoder.strides[3] = options.at("last_stride").get<int64_t>();
+    set_map_stride(config.encoder, options.at("stride").get<int64_t>());
     config.pooling = parse_pooling(options.at("pooling").get<std::string>());
     config.top_share = options.at("top_share").get<double>();
-  } catch (const nlohmann::json::exception& problem) {
+  } catch (const std::exception& problem) {
     throw Error("{}: the classifier's options cannot be read: {}", source, problem.what());
-  }
-  if (config.encoder.strides[3] < 1 || config.encoder.strides[3] > 2) {
-    throw Error("{}: last_stride {} of the classifier is neither 1 nor 2", source, config.encoder.strides[3]);
   }
   config.classes = checkpoint.classes;
   CamClassifier network(config);
@@ -92,7 +117,7 @@ CamClassifier load_classifier(const Path& file_or_run) {
 
 void save_classifier(const Path& path, const CamClassifier& network) {
   const CamClassifierConfig& config = network->config;
-  const nlohmann::json options = {{"last_stride", config.encoder.strides[3]},
+  const nlohmann::json options = {{"stride", map_stride(config.encoder)},
                                   {"pooling", name_of(config.pooling)},
                                   {"top_share", config.top_share}};
   const tensor::ModelMeta meta{.arch = config.encoder.arch,

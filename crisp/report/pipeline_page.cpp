@@ -142,8 +142,7 @@ std::string pipeline_page(const PipelinePage& contents) {
   body += scores_section(contents);
   body += notes_section(contents.notes);
   if (!contents.path.empty()) {
-    body += section("From tags to masks", "Each photo on its way. All that training knew of it were its tags.",
-                    picture_sheet(contents.path, contents.classes));
+    body += section(contents.path_title, contents.path_lead, picture_sheet(contents.path, contents.classes));
   }
   body += curves_section(contents.curves);
   if (!contents.scale_weights.empty()) {

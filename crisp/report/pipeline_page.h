@@ -33,6 +33,8 @@ struct PipelinePage {
   std::vector<PipelineScores> scores;                        // in the order of the pipeline, the result last
   std::vector<std::string> notes;                            // which numbers looked at masks, what was left out
   ClassNames classes;
+  std::string path_title = "From tags to masks",
+              path_lead = "Each photo on its way. All that training knew of it were its tags.";
   std::vector<SheetRow> path;           // photo, CAM, seed, relabelled, student, uncertainty, boundary, truth
   std::vector<PipelineCurves> curves;   // those without a finite point are left out
   std::vector<SheetRow> scale_weights;  // four maps a row: 1/4, 1/8, 1/16, 1/32

@@ -11,6 +11,7 @@
 #include "crisp/infer/predictor.h"
 #include "crisp/metric/average_precision.h"
 #include "crisp/train/batch.h"
+#include "crisp/train/mosaic.h"
 
 namespace crisp::train {
 namespace {
@@ -48,6 +49,11 @@ ClassifyTask::ClassifyTask(model::CamClassifier network, std::vector<data::Sampl
   if (options_.augment.crop == 0 && options_.batch > 1) {
     throw UsageError("--crop 0: photos of many sizes do not fit into one batch; choose a crop or --batch 1");
   }
+  if (options_.mosaic > 0 && (options_.augment.crop % 32 != 0 || options_.batch % 4 != 0)) {
+    throw UsageError("--mosaic {} with --crop {} and --batch {}: tiles meet between cells, so the crop must be a "
+                     "multiple of 32, and four stand in a picture, so the batch must be a multiple of 4",
+                     options_.mosaic, options_.augment.crop, options_.batch);
+  }
   if (options_.freeze_norms) freeze_norms(*network_);
   network_->to(device_);
 }
@@ -70,7 +76,9 @@ Losses ClassifyTask::losses(const std::vector<data::Example>& batch, const Momen
   torch::Tensor photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
   const torch::Tensor images = model::pad_to_smallest(images_of(batch, device_));
   photo = torch::constant_pad_nd(photo, {0, images.size(3) - photo.size(3), 0, images.size(2) - photo.size(2)});
-  const torch::Tensor logits = network_->forward(images, photo);
+  const bool mosaic = options_.mosaic > 0 && torch::rand({1}).item<double>() < options_.mosaic && batch.size() % 4 == 0;
+  const torch::Tensor maps = mosaic ? from_mosaics(network_->maps(to_mosaics(images))) : network_->maps(images);
+  const torch::Tensor logits = network_->pool(maps, photo);
   const torch::Tensor tags = tag_matrix(batch, network_->config.classes.size()).to(device_);
   return {torch::binary_cross_entropy_with_logits(logits, tags), {}};
 }

@@ -10,6 +10,7 @@ struct ClassifyOptions {
   double encoder_rate = 5e-4, head_rate = 5e-3;  // for short runs; 6e-5 and 6e-4 for long ones
   double weight_decay = 0.01;
   bool freeze_norms = false;
+  double mosaic = 0;  // share of the steps whose photos stand four to a picture (mosaic.h)
   int64_t batch = 16;
   int workers = 2;
   uint64_t seed = 0;

@@ -64,6 +64,40 @@ TEST(CamClassifier, APhotoSmallerThanACellStillHasAScore) {
   expect_scores(classifier(model::Pooling::kTopCells, 0.25)->pool(kMaps, mask), 4.5f, -1.5f);
 }
 
+// Two cells, one of them a class's by the softmax with a background of 1: masks e^2 / (e^2 + e) and 1 / (1 + e).
+TEST(CamClassifier, WeightedPoolingTakesEachClassByItsMask) {
+  model::CamClassifierConfig config = classifier(model::Pooling::kWeighted)->config;
+  config.classes = {"background", "cat"};
+  model::CamClassifier network(config);
+  const torch::Tensor maps = torch::tensor({2.0f, 0.0f}).view({1, 1, 1, 2});
+  const double first = 1 / (1 + std::exp(-1)), second = 1 / (1 + std::exp(1)), area = (first + second) / 2;
+  const double expected = 2 * first / (1 + first + second) + std::pow(1 - area, 3) * std::log(0.01 + area);
+  EXPECT_NEAR(network->pool(maps, {}).item<double>(), expected, 1e-6);
+  // The second cell is padding: the mask is the first alone.
+  torch::Tensor mask = torch::zeros({1, 1, 16, 32});
+  mask.narrow(3, 0, 16).fill_(1);
+  const double alone = 2 * first / (1 + first) + std::pow(1 - first, 3) * std::log(0.01 + first);
+  EXPECT_NEAR(network->pool(maps, mask).item<double>(), alone, 1e-6);
+}
+
+TEST(CamClassifier, TheStrideOfMapsIsAChoice) {
+  const torch::NoGradGuard no_grad;
+  for (const int64_t stride : {8, 16, 32}) {
+    model::CamClassifierConfig config = classifier(model::Pooling::kAverage)->config;
+    model::set_map_stride(config.encoder, stride);
+    EXPECT_EQ(model::map_stride(config.encoder), stride);
+    model::CamClassifier network(config);
+    model::draw_weights(*network);
+    const torch::Tensor maps = network->maps(torch::randn({1, 3, 64, 96}));
+    EXPECT_EQ(maps.sizes(), (std::vector<int64_t>{1, 2, 64 / stride, 96 / stride}));
+    const TemporaryFolder folder;
+    model::save_classifier(folder.path() / "model.safetensors", network);
+    EXPECT_EQ(model::map_stride(model::load_classifier(folder.path())->config.encoder), stride);
+  }
+  model::EncoderConfig config = tiny_encoder();
+  EXPECT_THROW(model::set_map_stride(config, 4), UsageError);
+}
+
 TEST(CamClassifier, ScoresComeFromMapsAtASixteenth) {
   const torch::NoGradGuard no_grad;
   model::CamClassifier network = classifier(model::Pooling::kAverage);

@@ -4,6 +4,7 @@
 #include "crisp/infer/predictor.h"
 #include "crisp/train/affinity_task.h"
 #include "crisp/train/classify_task.h"
+#include "crisp/train/mosaic.h"
 #include "crisp/train/trainer.h"
 #include "tests/model/tiny.h"
 #include "tests/support/tensors.h"
@@ -129,6 +130,37 @@ TEST(ClassifyTask, WholePhotosOfTwentyPixelsTrain) {
     train::ClassifyTask(tiny_classifier(), samples(folder.path(), 2, 20, 9), {}, options, torch::kCPU);
   };
   EXPECT_NE(error_of(many).find("--batch 1"), std::string::npos);
+}
+
+TEST(Mosaic, FourTilesMakeAPictureAndComeBack) {
+  const torch::Tensor tiles = torch::arange(8 * 2 * 3 * 5).view({8, 2, 3, 5});
+  const torch::Tensor pictures = train::to_mosaics(tiles);
+  ASSERT_EQ(pictures.sizes(), (std::vector<int64_t>{2, 2, 6, 10}));
+  EXPECT_TRUE(torch::equal(pictures[1].narrow(1, 0, 3).narrow(2, 0, 5), tiles[4]));
+  EXPECT_TRUE(torch::equal(pictures[1].narrow(1, 0, 3).narrow(2, 5, 5), tiles[5]));
+  EXPECT_TRUE(torch::equal(pictures[1].narrow(1, 3, 3).narrow(2, 0, 5), tiles[6]));
+  EXPECT_TRUE(torch::equal(train::from_mosaics(pictures), tiles));
+}
+
+// What a tile shows is seen by its neighbours through attention, and still each answers for its own tags: the loss is
+// that of the maps of the whole picture, pooled tile by tile.
+TEST(ClassifyTask, AMosaicIsPooledTileByTile) {
+  const TemporaryFolder folder;
+  train::ClassifyOptions options;
+  options.batch = 4;
+  options.augment = {.crop = 32, .scale_low = 1, .scale_high = 1, .flip = 0, .jitter = 0, .blur = 0, .grey = 0};
+  const auto loss = [&](double mosaic, int64_t batch = 4, int crop = 32) {
+    options.mosaic = mosaic;
+    options.batch = batch;
+    options.augment.crop = crop;
+    train::ClassifyTask task(tiny_classifier(), samples(folder.path(), 4, 40, 40), {}, options, torch::kCPU);
+    return task.losses(task.loader().next(), {}).total.item<double>();
+  };
+  EXPECT_TRUE(std::isfinite(loss(1)));
+  EXPECT_NE(loss(1), loss(0));
+  EXPECT_EQ(loss(1), loss(1));
+  EXPECT_NE(error_of([&] { loss(1, 3); }).find("multiple of 4"), std::string::npos);
+  EXPECT_NE(error_of([&] { loss(1, 4, 40); }).find("multiple of 32"), std::string::npos);
 }
 
 TEST(ClassifyTask, FrozenNormsStayAsTheyAre) {
