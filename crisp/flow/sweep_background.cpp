@@ -24,7 +24,7 @@ std::vector<seed::Background> candidates(bool power) {
   if (power) {
     for (const double value : {1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0}) all.push_back({true, value});
   } else {
-    for (int i = 3; i <= 16; ++i) all.push_back({false, i / 20.0});
+    for (int i = 1; i <= 16; ++i) all.push_back({false, i / 20.0});
   }
   return all;
 }
