@@ -1,7 +1,7 @@
 # `make help` lists the targets. Variables: GPU=1 builds for NVIDIA GPUs into build-gpu, JOBS=n limits the
 # compilers at work, CRISP_TORCH_DIR=.../site-packages/torch uses a torch that is already there.
 .DEFAULT_GOAL := build
-.PHONY: help setup build test check demo bench goldens format lint clean
+.PHONY: help setup configure build test check demo bench goldens format lint clean
 
 GPU ?= 0
 JOBS ?= $(shell nproc)
@@ -16,9 +16,11 @@ help: ## this list
 setup: ## install what the build needs and is not there yet (GPU=1: torch with CUDA)
 	@scripts/setup.sh packages torch
 
-build: setup ## build/crispformer (GPU=1: build-gpu/crispformer); the default
+configure: setup
 	@cmake --preset $(preset) -DCRISP_TORCH_DIR="$(CRISP_TORCH_DIR)" -DCRISP_DEPS_DIR="$(CRISP_DEPS_DIR)" \
 	  --log-level=WARNING >/dev/null
+
+build: configure ## build/crispformer (GPU=1: build-gpu/crispformer), tests and benchmarks; the default
 	@cmake --build $(folder) -j $(JOBS)
 
 test: check build ## build, unit and golden tests, layers, docs, installed package, format (FORMAT=0: without)
@@ -36,7 +38,8 @@ ifneq ($(FORMAT),0)
 	@scripts/format.sh --check
 endif
 
-demo: build ## what the program can do so far, in a minute
+demo: configure ## the program alone, then the whole way from tags to masks on rendered scenes, with a report
+	@cmake --build $(folder) -j $(JOBS) --target crispformer
 	@scripts/demo.sh $(folder)/crispformer
 
 bench: build ## our benchmarks, then ours against HF, ONNX Runtime and OpenVINO, interleaved

@@ -10,10 +10,12 @@
 namespace crisp::apps {
 
 int run_bench(const Arguments& arguments) {
-  CommandLine line("bench", "Times a network of the given shape: alone, and from a JPEG in memory to a mask; or a step of its training.",
-                   "  crispformer bench --arch mit_b0 --head crispformer --size 512\n"
-                   "  crispformer bench --arch mit_b5 --head segformer --batch 16 --dtype fp16 --device cuda --json\n"
-                   "  crispformer bench --train --arch mit_b2 --batch 16 --dtype bf16 --device cuda\n");
+  CommandLine line(
+      "bench",
+      "Times a network of the given shape: alone, and from a JPEG in memory to a mask; or a step of its training.",
+      "  crispformer bench --arch mit_b0 --head crispformer --size 512\n"
+      "  crispformer bench --arch mit_b5 --head segformer --batch 16 --dtype fp16 --device cuda --json\n"
+      "  crispformer bench --train --arch mit_b2 --batch 16 --dtype bf16 --device cuda\n");
   flow::BenchOptions options;
   std::string head = "crispformer", classes = "21", dtype = "f32";
   bool json = false;

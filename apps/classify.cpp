@@ -31,7 +31,8 @@ int run_classify(const Arguments& arguments) {
   line.app.add_option("--resume", resume, "go on with this run; its options are read from there")->configurable(false);
   line.app.add_option("--arch", o.arch, "mit_b0 .. mit_b5");
   line.app.add_option("--init", o.init, "encoder weights to start from; none; by default those shipped");
-  line.app.add_option("--pooling", o.pooling, "average, max, top (mean of the best cells) or weighted (by each class's own mask)");
+  line.app.add_option("--pooling", o.pooling,
+                      "average, max, top (mean of the best cells) or weighted (by each class's own mask)");
   line.app.add_option("--top-share", o.top_share, "of the cells, for --pooling top")->check(CLI::Range(0.0, 1.0));
   line.app.add_option("--stride", o.stride, "pixels a cell of the maps: 8 (finer, slower), 16 or 32");
   line.app.add_option("--drop-path", o.drop_path, "stochastic depth of the last block")->check(CLI::Range(0.0, 0.9));

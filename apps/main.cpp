@@ -63,12 +63,14 @@ int run(const Arguments& arguments) {
 
 // OpenMP's threads spin while they wait for each other, and so keep the cores from the threads that decode, refine
 // and load beside the network: with both cores busy a training step took up to seven times as long. The runtime reads
-// its policy when it is loaded, so the program has to start once more with the variable set. A user's own choice stays,
-// and `bench` spins: nothing runs beside its network, and waking threads costs a single pass 10 to 30%.
-void wait_without_spinning(int argc, char** argv) {
+// its policy when it is loaded, so the program has to start once more with the variable set. Not to spin at all would
+// be as bad: waking a thread for every small operator made two threads no faster than one. A thousand turns bridge
+// the gaps inside a step and end where somebody else needs the core. A user's own choice stays, and `bench` spins:
+// nothing runs beside its network.
+void spin_briefly(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "bench") return;
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
-  setenv("OMP_WAIT_POLICY", "passive", 1);
+  setenv("GOMP_SPINCOUNT", "1000", 1);
   execv("/proc/self/exe", argv);  // on failure it goes on as it is
 }
 
@@ -82,7 +84,7 @@ int fail(int status, std::string_view message) {
 }  // namespace crisp::apps
 
 int main(int argc, char** argv) {
-  crisp::apps::wait_without_spinning(argc, argv);
+  crisp::apps::spin_briefly(argc, argv);
   try {
     return crisp::apps::run({argv + 1, argv + argc});
   } catch (const crisp::UsageError& error) {

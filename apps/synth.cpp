@@ -17,6 +17,7 @@ int run_synth(const Arguments& arguments) {
   line.app.add_option("--out", out, "a new folder")->required();
   line.app.add_option("--images", options.images, "how many");
   line.app.add_option("--size", options.size, "longer side in pixels");
+  line.app.add_option("--zoom", options.zoom, "size of the objects: above 1 close-ups, which are easier");
   line.app.add_option("--classes", options.classes,
                       fmt::format("background counted, at most {}", data::synth_class_limit()));
   if (!line.parse(arguments)) return 0;

@@ -28,6 +28,7 @@ void check_options(const SynthOptions& options) {
   if (options.classes < 2 || options.classes > synth_class_limit()) {
     throw UsageError("--classes {}: between 2 and {}, the background counted", options.classes, synth_class_limit());
   }
+  if (!(options.zoom >= 0.5 && options.zoom <= 3)) throw UsageError("--zoom {}: between 0.5 and 3", options.zoom);
 }
 
 // Photos come upright, wide and square.
@@ -51,8 +52,8 @@ ClassNames synth_classes(int classes) {
 
 void render_dataset(const SynthOptions& options, const Path& out, int threads) {
   check_options(options);
-  const std::string recipe = fmt::format("images {}\nsize {}\nclasses {}\nseed {}\n", options.images, options.size,
-                                         options.classes, options.seed);
+  const std::string recipe = fmt::format("images {}\nsize {}\nclasses {}\nzoom {}\nseed {}\n", options.images,
+                                         options.size, options.classes, options.zoom, options.seed);
   if (fs::exists(out) && !fs::is_empty(out)) {
     const Path mark = out / "synth.txt";
     if (!fs::is_regular_file(mark)) throw Error("{}: is not empty; name a new folder", out.string());
@@ -68,7 +69,7 @@ void render_dataset(const SynthOptions& options, const Path& out, int threads) {
   parallel_for(options.images, threads, [&](int64_t i) {
     Rng rng(options.seed, static_cast<uint64_t>(i));
     const auto [width, height] = draw_size(options.size, rng);
-    const synth::Scene scene = synth::render_scene(width, height, options.classes, rng);
+    const synth::Scene scene = synth::render_scene(width, height, options.classes, rng, options.zoom);
     const std::string id = file_id(static_cast<int>(i));
     image::write_jpeg(out / "images" / (id + ".jpg"), scene.photo, 92);
     image::write_mask_png(out / "masks" / (id + ".png"), scene.truth);

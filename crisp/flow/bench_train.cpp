@@ -75,11 +75,9 @@ std::function<void()> training_step(const BenchOptions& options, const model::Se
     {
       const tensor::Autocast mixed(device, amp);
       const model::Prediction said = all->student->forward(all->images, {.modulate = true, .boundary = true});
-      loss = loss::total({.logits = said.logits,
-                          .refined = said.refined,
-                          .variance = said.variance,
-                          .boundary = said.boundary},
-                         all->targets, all->row.loss)
+      loss = loss::total(
+                 {.logits = said.logits, .refined = said.refined, .variance = said.variance, .boundary = said.boundary},
+                 all->targets, all->row.loss)
                  .sum;
     }
     loss.backward();

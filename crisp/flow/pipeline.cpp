@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kQuickTags = 2500, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
+constexpr double kQuickTags = 2500, kQuickCrops = 5000;  // photos a quick run learns from, repeats counted
 
 std::string describe(const ClassifierOptions& o) {
   const data::AugmentOptions& a = o.task.augment;
@@ -62,7 +62,9 @@ std::string describe(const StudentOptions& o) {
               {"weighting", o.task.phases.weighting},
               {"crop", a.crop},
               {"scale", {a.scale_low, a.scale_high}},
-              {"relabel", {r.from, r.every, r.passes, r.found_at_least}},
+              {"drop", {o.task.phases.drop_first, o.task.phases.drop_last}},
+              {"relabel", {r.from, r.every, r.passes, r.found_at_least, r.keep_first, r.keep_last}},
+              {"relabel_refine", o.relabel_refine},
               {"ema", o.trainer.ema_decay},
               {"amp", o.trainer.amp},
               {"seed", o.trainer.seed}}
@@ -263,13 +265,18 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.task.encoder_rate = 3e-4;
     o.student.task.head_rate = 3e-3;
     o.student.task.batch = 4;
-    // Early on all objects are uncertain: their discount must not decide between them and the background.
-    o.student.task.loss.weight.by_class = true;
-    o.student.task.phases.weighting = 0.3;
+    // A student of a thousand steps does not know yet what it does not know: every pixel counts, and counts alike.
+    // What it draws too wide, refinement draws back in each round (docs/method.md, Stage C).
+    o.student.task.phases.weighting = 1;
+    o.student.task.phases.drop_first = o.student.task.phases.drop_last = 0;
+    o.student.task.relabel.keep_first = o.student.task.relabel.keep_last = 1;
+    o.student.relabel_refine = "crf";
     o.student.width = 128;
-    o.student.task.relabel.from = 0.5;
+    o.student.task.relabel.from = 0.6;
     o.student.task.relabel.every = 0.25;
-    o.student.task.relabel.passes = 4;
+    o.student.task.relabel.passes = 2;
+    o.student.task.relabel.found_at_least = 0.5;
+    o.seeds.cam.scales = {1, 1.5};
     o.student.task.augment.scale_low = 0.75;
     o.student.task.augment.scale_high = 1.5;
   } else {

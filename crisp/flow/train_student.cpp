@@ -134,6 +134,10 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   task_options.loss.weight.entropy = row.loss.weight.entropy;
   task_options.relabel.on = row.relabel && !supervised;
   task_options.relabel.sources = row.sources;
+  task_options.relabel.refine.chain = seed::parse_refinements({options.relabel_refine});
+  if (task_options.relabel.refine.has(seed::Refinement::kAffinity)) {
+    throw UsageError("--relabel-refine affinity: it is none, crf or par");
+  }
   task_options.select_on_masks = choose<bool>("--select", options.select, {{"last", false}, {"masks", true}});
   if (task_options.select_on_masks && options.trainer.validate_every == 0) {
     throw UsageError("--select masks chooses among validations, and --validate-every 0 makes none");

@@ -18,7 +18,8 @@ struct StudentOptions {
   std::string fusion = "dmf", modulation = "per_scale";
   bool boundary_on_e1 = false;
   bool no_relabel = false;
-  std::string select = "last";  // or masks: the best by a score on masks, named in every output
+  std::string relabel_refine = "none";  // crf, par: refinement of the teacher's labels
+  std::string select = "last";          // or masks: the best by a score on masks, named in every output
   train::SegmentOptions task;
   train::TrainerOptions trainer;
   std::string command, config;

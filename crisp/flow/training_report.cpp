@@ -88,9 +88,8 @@ void write_training_report(const Path& run) {
     page.facts.insert(page.facts.end(), {{"labels", facts.labels}, {"model kept", facts.selected_by}});
     page.predict_command = fmt::format("crispformer predict photo.jpg --model {} --out cut", run.string());
   } else if (facts.task == "classify") {
-    page.predict_command =
-        fmt::format("crispformer seeds --data {} --split {} --classifier {} --out seeds", facts.data, facts.split,
-                    run.string());
+    page.predict_command = fmt::format("crispformer seeds --data {} --split {} --classifier {} --out seeds", facts.data,
+                                       facts.split, run.string());
   }
   page.outputs = {{"model", (run / "model.safetensors").string()}, {"log", (run / "log.jsonl").string()}};
   page.classes = facts.classes;
@@ -98,7 +97,8 @@ void write_training_report(const Path& run) {
   page.path_lead = "The same held-out photos after each look at them.";
   page.path = sample_rows(run);
   page.curves = student ? student_curves(run) : classifier_curves(run);
-  page.config = read_text(run / "config.toml");
+  const Path config = run / "config.toml";  // a stage of `run` has none: the options are the pipeline's
+  if (std::filesystem::exists(config)) page.config = read_text(config);
   page.command = facts.command;
   page.version = version();
   page.commit = commit();

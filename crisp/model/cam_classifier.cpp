@@ -27,10 +27,14 @@ torch::Tensor weighted_scores(const torch::Tensor& maps, const torch::Tensor& sh
 
 std::string name_of(Pooling pooling) {
   switch (pooling) {
-    case Pooling::kAverage: return "average";
-    case Pooling::kMaximum: return "max";
-    case Pooling::kTopCells: return "top";
-    case Pooling::kWeighted: return "weighted";
+    case Pooling::kAverage:
+      return "average";
+    case Pooling::kMaximum:
+      return "max";
+    case Pooling::kTopCells:
+      return "top";
+    case Pooling::kWeighted:
+      return "weighted";
   }
   return "";
 }
@@ -117,9 +121,8 @@ CamClassifier load_classifier(const Path& file_or_run) {
 
 void save_classifier(const Path& path, const CamClassifier& network) {
   const CamClassifierConfig& config = network->config;
-  const nlohmann::json options = {{"stride", map_stride(config.encoder)},
-                                  {"pooling", name_of(config.pooling)},
-                                  {"top_share", config.top_share}};
+  const nlohmann::json options = {
+      {"stride", map_stride(config.encoder)}, {"pooling", name_of(config.pooling)}, {"top_share", config.top_share}};
   const tensor::ModelMeta meta{.arch = config.encoder.arch,
                                .head = kHead,
                                .width = 0,

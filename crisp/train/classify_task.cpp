@@ -50,9 +50,10 @@ ClassifyTask::ClassifyTask(model::CamClassifier network, std::vector<data::Sampl
     throw UsageError("--crop 0: photos of many sizes do not fit into one batch; choose a crop or --batch 1");
   }
   if (options_.mosaic > 0 && (options_.augment.crop % 32 != 0 || options_.batch % 4 != 0)) {
-    throw UsageError("--mosaic {} with --crop {} and --batch {}: tiles meet between cells, so the crop must be a "
-                     "multiple of 32, and four stand in a picture, so the batch must be a multiple of 4",
-                     options_.mosaic, options_.augment.crop, options_.batch);
+    throw UsageError(
+        "--mosaic {} with --crop {} and --batch {}: tiles meet between cells, so the crop must be a "
+        "multiple of 32, and four stand in a picture, so the batch must be a multiple of 4",
+        options_.mosaic, options_.augment.crop, options_.batch);
   }
   if (options_.freeze_norms) freeze_norms(*network_);
   network_->to(device_);

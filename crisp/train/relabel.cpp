@@ -25,6 +25,32 @@ image::Mask to_mask(const torch::Tensor& bytes) {
   return mask;
 }
 
+std::vector<int> background_and(const std::vector<int>& tags) {
+  std::vector<int> labels = {0};
+  labels.insert(labels.end(), tags.begin(), tags.end());
+  return labels;
+}
+
+torch::Tensor planes(const TeacherView& view, const std::vector<int>& labels) {
+  const torch::Tensor places = torch::tensor(labels, torch::kLong).to(view.probabilities.device());
+  return view.probabilities.index_select(0, places).contiguous();
+}
+
+torch::Tensor resized(const torch::Tensor& maps, int width, int height) {
+  return torch::upsample_bilinear2d(maps.unsqueeze(0), {height, width}, /*align_corners=*/false)[0];
+}
+
+image::Mask uncertainty_levels(const TeacherView& view, int width, int height) {
+  const torch::Tensor levels = resized(view.uncertainty.unsqueeze(0), width, height)[0];
+  return to_mask((levels * 255).round_().clamp_(0, 255).to(torch::kUInt8).to(torch::kCPU));
+}
+
+int64_t tags_found(const image::Mask& labels, const std::vector<int>& tags) {
+  std::array<bool, 256> present{};
+  for (const uint8_t label : labels.labels) present[label] = true;
+  return std::count_if(tags.begin(), tags.end(), [&](int tag) { return present[static_cast<size_t>(tag)]; });
+}
+
 }  // namespace
 
 std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
@@ -57,15 +83,20 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torc
 }
 
 data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int width, int height) {
-  std::vector<int64_t> allowed = {0};
-  allowed.insert(allowed.end(), tags.begin(), tags.end());
-  const torch::Tensor places = torch::tensor(allowed, torch::kLong).to(view.probabilities.device());
-  const torch::Tensor chosen = view.probabilities.index_select(0, places).contiguous();
-  image::Mask labels = to_mask(ops::upsample_labels(chosen, height, width).to(torch::kCPU));
+  const std::vector<int> allowed = background_and(tags);
+  image::Mask labels = to_mask(ops::upsample_labels(planes(view, allowed), height, width).to(torch::kCPU));
   for (uint8_t& label : labels.labels) label = static_cast<uint8_t>(allowed[label]);
-  const torch::Tensor levels = torch::upsample_bilinear2d(view.uncertainty.unsqueeze(0).unsqueeze(0), {height, width},
-                                                          /*align_corners=*/false)[0][0];
-  return {std::move(labels), to_mask((levels * 255).round_().clamp_(0, 255).to(torch::kUInt8).to(torch::kCPU))};
+  return {std::move(labels), uncertainty_levels(view, width, height)};
+}
+
+data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& tags, const image::Image& photo,
+                              const seed::RefineOptions& refine) {
+  seed::Posterior p{photo.width, photo.height, background_and(tags), {}};
+  const torch::Tensor full = resized(planes(view, p.labels), photo.width, photo.height).clamp_min(1e-5).contiguous();
+  p.probabilities.assign(full.const_data_ptr<float>(), full.const_data_ptr<float>() + full.numel());
+  seed::normalise(p);
+  seed::refine(photo, {}, refine, p);
+  return {seed::best_labels(p), uncertainty_levels(view, photo.width, photo.height)};
 }
 
 RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples,
@@ -73,9 +104,9 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
                       torch::Device device, torch::ScalarType dtype, int workers, int64_t batch, uint64_t seed,
                       const std::string& name, const Path& out) {
   const auto start = std::chrono::steady_clock::now();
-  // Groups of photos share their dropout's randomness: a half-made folder is made again, so that a run that was
-  // stopped ends with the same labels.
-  if (data::is_seed_folder(out) && !data::SeedFolder(out, true).facts().complete) {
+  // Groups of photos share their dropout's randomness, and the teacher's own finds are not in the folder: what a
+  // stopped run left is made again, so that it ends with the same labels.
+  if (data::is_seed_folder(out)) {
     std::filesystem::remove_all(out / "labels");  // first, so that what is left is never taken for finished
     std::filesystem::remove_all(out);
   }
@@ -83,7 +114,8 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
                                 .data = before.facts().data,
                                 .split = before.facts().split,
                                 .classes = before.facts().classes,
-                                .options = R"({"relabelled": true})"});
+                                .options = fmt::format(R"({{"relabelled": true, "refine": "{}"}})",
+                                                       seed::to_string(options.refine.chain))});
   teacher->eval();
   struct Found {
     size_t index;
@@ -99,13 +131,11 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
   uint64_t group_number = 0;
   std::vector<std::string> ids;
   for (const data::Sample& sample : samples) ids.push_back(sample.id);
-  const bool there = std::all_of(ids.begin(), ids.end(), [&](const std::string& id) { return writer.has(id); });
   Progress progress("relabel", static_cast<int64_t>(samples.size()));
 
   infer::PhotoStages<TeacherView, Found> stages;
   stages.read = [&](size_t index) { return image::read_image(samples[index].image); };
   stages.network = [&](const std::vector<infer::Photo>& group) {
-    if (there) return std::vector<TeacherView>(group.size());
     const torch::InferenceMode inference;
     const tensor::Autocast mixed(device, dtype);
     torch::manual_seed(derive_seed(seed, group_number++));
@@ -123,13 +153,13 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
     const torch::InferenceMode inference;
     const data::Sample& sample = samples[photo.index];
     Found one{photo.index, 0, 0, 0, static_cast<int64_t>(sample.tags.size()), std::nullopt};
-    if (!there) {
-      writer.write(sample.id, label_from(view, sample.tags, photo.image.width, photo.image.height));
-    }
-    const image::Mask labels = image::read_mask(out / "labels" / (sample.id + ".png"));
-    std::array<bool, 256> present{};
-    for (const uint8_t label : labels.labels) present[label] = true;
-    for (const int tag : sample.tags) one.found += present[static_cast<size_t>(tag)];
+    data::Seed made = options.refine.chain.empty()
+                          ? label_from(view, sample.tags, photo.image.width, photo.image.height)
+                          : refined_label_from(view, sample.tags, photo.image, options.refine);
+    one.found = tags_found(made.labels, sample.tags);
+    if (options.only_complete && one.found < one.tags && before.has(sample.id)) made = before.read(sample.id);
+    writer.write(sample.id, made);
+    const image::Mask& labels = made.labels;
     try {  // what follows is for looking at, and no reason to end a run
       const image::Mask old = before.read(sample.id).labels;
       if (old.width != labels.width || old.height != labels.height) {

@@ -25,6 +25,9 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torc
 
 // The likeliest label of each pixel among the background and the photo's tags, at the photo's size, and U_T.
 data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int width, int height);
+// The same after refinement: edges go where the photo has them, as in the first seeds.
+data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& tags, const image::Image& photo,
+                              const seed::RefineOptions& refine);
 
 struct RelabelReport {
   double agreement = 0;  // share of pixels with the same label as before (where that was one), 0..1

@@ -4,6 +4,7 @@
 
 #include "crisp/loss/total.h"
 #include "crisp/model/config.h"
+#include "crisp/seed/refine.h"
 
 namespace crisp::train {
 
@@ -28,9 +29,14 @@ struct RelabelOptions {
   double keep_first = 0.70, keep_last = 0.85;  // share of the labels kept, from `from` to the end
   int64_t keep_at_least = 50;                  // pixels of each class
   double found_at_least = 0.8;                 // of photo-tag pairs, else relabelling waits
+  // A photo in which the teacher misses one of its tags keeps the labels it had: an object that is not found would
+  // become background, and the next teacher could never find it.
+  bool only_complete = true;
   bool image_wide = false;
   double threshold = 0;  // above 0: a fixed tau_u instead of shares
   TeacherSources sources;
+  seed::RefineOptions
+      refine;  // of the teacher's probabilities; an empty chain, as in the paper, takes them as they are
 };
 
 // All that a row of the paper's tables decides.

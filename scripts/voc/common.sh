@@ -22,10 +22,12 @@ INFER_BATCH=${INFER_BATCH:-$([ "$gpu" = 1 ] && echo 16 || echo 4)}       # photo
 DEVICE=${DEVICE:-auto}
 THREADS=${THREADS:-0}
 
-TAG_EPOCHS=${TAG_EPOCHS:-10}                      # stage A
+TAG_EPOCHS=${TAG_EPOCHS:-12}                      # stage A; what its maps were compared by: docs/method.md
+TAG_OPTIONS=${TAG_OPTIONS:---pooling top --top-share 0.2 --mosaic 0.5 --rate 1e-4 --head-rate 1e-3}
+SCALES=${SCALES:-0.75,1,1.25}                     # of activation maps
 REFINEMENTS=${REFINEMENTS:-none crf par affinity affinity,crf}           # compared on train
 REFINE=${REFINE:-affinity,crf}                    # of the seeds that students learn from
-BACKGROUND=${BACKGROUND:-0.45}
+BACKGROUND=${BACKGROUND:-0.2}                     # CHOSEN WITH MASKS: by a sweep over 100 photos of train
 CRF_SCALE=${CRF_SCALE:-1}
 AFFINITY=${AFFINITY:-train}                       # network for train_aug: the one learned on train, or own: a new one
 AFFINITY_EPOCHS=${AFFINITY_EPOCHS:-3}

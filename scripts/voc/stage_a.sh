@@ -3,9 +3,10 @@
 # train_aug by the one chosen beforehand (REFINE). Settings: common.sh.
 . "$(dirname "$0")/common.sh"
 
+read -ra tag_options <<< "$TAG_OPTIONS"
 say "classifier"
 training classify "$WORK/tags" --data "$data" --split train_aug --val none --arch "$ARCH" "${init[@]}" \
-  --epochs "$TAG_EPOCHS" --batch "$BATCH" --crop "$CROP" --amp "$AMP"
+  --epochs "$TAG_EPOCHS" --batch "$BATCH" --crop "$CROP" --amp "$AMP" "${tag_options[@]}"
 
 # seeds SPLIT REFINE OUT [OPTIONS ...]
 seeds() {
@@ -15,13 +16,14 @@ seeds() {
     echo "there already: $out"
   else
     timed "$CRISP" seeds --data "$data" --split "$split" --classifier "$WORK/tags" --refine "$refine" --out "$out" \
-      --background "$BACKGROUND" --crf-scale "$CRF_SCALE" --batch "$INFER_BATCH" "$@" "${common[@]}"
+      --scales "$SCALES" --background "$BACKGROUND" --crf-scale "$CRF_SCALE" --batch "$INFER_BATCH" "$@" "${common[@]}"
   fi
 }
 
 if [ "$SWEEP" = 1 ]; then
   say "mIoU by background: this looks at 100 masks of train"
-  timed "$CRISP" seeds --data "$data" --split train --classifier "$WORK/tags" --refine none --sweep "${common[@]}"
+  timed "$CRISP" seeds --data "$data" --split train --classifier "$WORK/tags" --refine none --sweep \
+    --scales "$SCALES" "${common[@]}"
 fi
 
 # The first refinement by affinity learns its network, the others take it.

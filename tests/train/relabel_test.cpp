@@ -130,11 +130,36 @@ TEST(LabelFrom, OnlyTagsAndBackgroundAreAllowed) {
   EXPECT_EQ(large.labels.labels.back(), 0);
 }
 
+// A teacher that covers too much: its map of class 1 goes two pixels beyond the bright half of the photo.
+TEST(LabelFrom, RefinementBringsEdgesToThePhotos) {
+  image::Image photo(32, 32);
+  for (int y = 0; y < 32; ++y) {
+    for (int x = 0; x < 32 * 3; ++x) photo.row(y)[x] = x < 16 * 3 ? 230 : 20;
+  }
+  train::TeacherView view;
+  view.probabilities = torch::full({2, 32, 32}, 0.2f);
+  view.probabilities[1].narrow(1, 0, 18).fill_(0.8f);
+  view.probabilities[0] = 1 - view.probabilities[1];
+  view.uncertainty = torch::full({32, 32}, 0.4f);
+  const auto columns = [](const data::Seed& seed) {
+    return std::count(seed.labels.labels.begin() + 16 * 32, seed.labels.labels.begin() + 17 * 32, 1);
+  };
+  EXPECT_EQ(columns(train::label_from(view, {1}, 32, 32)), 18);
+  for (const seed::Refinement step : {seed::Refinement::kCrf, seed::Refinement::kPar}) {
+    seed::RefineOptions refine;
+    refine.chain = {step};
+    const data::Seed made = train::refined_label_from(view, {1}, photo, refine);
+    EXPECT_EQ(columns(made), 16);
+    EXPECT_EQ(made.uncertainty.labels[0], 102) << "the teacher's, 0.4 of 255";
+  }
+}
+
 class Relabel : public testing::Test {
  protected:
   Relabel() : scenes_(6), before_(scenes_.seeds()) {
     options_.passes = 2;
     options_.sources = {};
+    options_.only_complete = false;
   }
 
   train::RelabelReport run(const Path& out, const std::vector<data::Sample>& samples, int64_t batch = 2,
@@ -190,7 +215,7 @@ TEST_F(Relabel, TheFolderIsASeedFolderAndTheReportIsRight) {
   EXPECT_EQ(run(at("blind"), scenes_.samples).miou, -1) << "without masks there is nothing to say";
 }
 
-TEST_F(Relabel, AHalfMadeFolderIsMadeAgainAndAFinishedOneStays) {
+TEST_F(Relabel, WhatAStoppedRunLeftIsMadeAgain) {
   run(at("whole"), scenes_.samples);
   {
     data::SeedWriter half(at("out"), {.made_by = "teacher at step 1",
@@ -207,11 +232,30 @@ TEST_F(Relabel, AHalfMadeFolderIsMadeAgainAndAFinishedOneStays) {
       EXPECT_EQ(read_text(at("out") / map / (sample.id + ".png")), read_text(at("whole") / map / (sample.id + ".png")));
     }
   }
-  const auto time = fs::last_write_time(at("out") / "labels/p0.png");
+  const std::string finished = read_text(at("out") / "labels/p0.png");
   const train::RelabelReport again = run(at("out"), scenes_.samples);
-  EXPECT_EQ(fs::last_write_time(at("out") / "labels/p0.png"), time);
-  EXPECT_EQ(again.agreement, report.agreement) << "the report is the same all the same";
+  EXPECT_EQ(read_text(at("out") / "labels/p0.png"), finished);
+  EXPECT_EQ(again.agreement, report.agreement);
   EXPECT_EQ(again.found, report.found);
+}
+
+// With `only_complete` a photo is relabelled as a whole or not at all.
+TEST_F(Relabel, APhotoWhoseTagIsMissedKeepsItsLabels) {
+  for (data::Sample& sample : scenes_.samples) sample.tags = {1, 2};  // an unlearned teacher misses one here and there
+  run(at("all"), scenes_.samples);
+  options_.only_complete = true;
+  const train::RelabelReport report = run(at("complete"), scenes_.samples);
+  const data::SeedFolder all(at("all")), complete(at("complete"));
+  int64_t kept = 0, found = 0;
+  for (const data::Sample& sample : scenes_.samples) {
+    const std::vector<uint8_t> said = all.read(sample.id).labels.labels;
+    const bool one = std::count(said.begin(), said.end(), 1) > 0, two = std::count(said.begin(), said.end(), 2) > 0;
+    found += one + two;
+    kept += !(one && two);
+    EXPECT_EQ(complete.read(sample.id).labels.labels, one && two ? said : before_.read(sample.id).labels.labels);
+  }
+  EXPECT_GT(kept, 0) << "nothing was missed: the test shows nothing";
+  EXPECT_DOUBLE_EQ(report.found, static_cast<double>(found) / 12) << "what the teacher found, not what was kept";
 }
 
 TEST_F(Relabel, PhotosOfOneSizeGoTogetherAndOthersApart) {

@@ -29,17 +29,18 @@ Light draw_light(Rng& rng) {
 }
 
 // Scale of a figure: mostly middling, now and then small or filling the picture.
-double draw_scale(Rng& rng, double side) {
+double draw_scale(Rng& rng, double side, double zoom) {
   const double kind = rng.uniform();
-  if (kind < 0.2) return side * rng.uniform(0.07, 0.13);
-  if (kind < 0.8) return side * rng.uniform(0.15, 0.32);
-  return side * rng.uniform(0.32, 0.48);
+  const double share = kind < 0.2   ? rng.uniform(0.07, 0.13)
+                       : kind < 0.8 ? rng.uniform(0.15, 0.32)
+                                    : rng.uniform(0.32, 0.48);
+  return side * std::min(0.55, zoom * share);
 }
 
-Placement place_figure(const FigureClass& kind, const Backdrop& backdrop, const Canvas& canvas, Rng& rng) {
+Placement place_figure(const FigureClass& kind, const Backdrop& backdrop, const Canvas& canvas, Rng& rng, double zoom) {
   Placement place;
   const double side = std::min(canvas.width, canvas.height);
-  place.scale = draw_scale(rng, side);
+  place.scale = draw_scale(rng, side, zoom);
   place.mirrored = rng.chance(0.5);
   place.angle = rng.uniform(-kind.turn, kind.turn);
   const double margin = std::min(0.7 * place.scale, 0.4 * side);
@@ -109,7 +110,7 @@ void develop(Canvas& canvas, Rng& rng) {
   }
 }
 
-Canvas compose(int width, int height, int classes, Rng& rng) {
+Canvas compose(int width, int height, int classes, Rng& rng, double zoom) {
   Canvas canvas(width, height);
   const Light light = draw_light(rng);
   const Backdrop backdrop = paint_backdrop(canvas, rng);
@@ -119,7 +120,7 @@ Canvas compose(int width, int height, int classes, Rng& rng) {
   for (int tries = 0; actors.size() < wanted && tries < 40; ++tries) {
     const size_t pick = draw_class(rng, backdrop, static_cast<size_t>(classes - 1));
     Actor actor;
-    actor.place = place_figure(kinds[pick], backdrop, canvas, rng);
+    actor.place = place_figure(kinds[pick], backdrop, canvas, rng, zoom);
     const bool crowded =
         std::any_of(actors.begin(), actors.end(), [&](const Actor& other) { return crowds(actor.place, other.place); });
     if (crowded) continue;
@@ -150,9 +151,9 @@ bool shows_enough(const Canvas& canvas) {
 
 }  // namespace
 
-Scene render_scene(int width, int height, int classes, Rng rng) {
-  Canvas canvas = compose(width, height, classes, rng);
-  for (int tries = 0; !shows_enough(canvas) && tries < 20; ++tries) canvas = compose(width, height, classes, rng);
+Scene render_scene(int width, int height, int classes, Rng rng, double zoom) {
+  Canvas canvas = compose(width, height, classes, rng, zoom);
+  for (int tries = 0; !shows_enough(canvas) && tries < 20; ++tries) canvas = compose(width, height, classes, rng, zoom);
   Scene scene{image::Image(width, height), image::Mask(width, height)};
   for (size_t i = 0; i < canvas.pixels.size(); ++i) {
     const Colour c = canvas.pixels[i];

@@ -15,6 +15,6 @@ struct Scene {
 // One picture with one to four figures of the first `classes - 1` kinds, among and behind clutter, under a
 // light of its own. Every class in the truth has at least `kFewestPixels` pixels of it.
 constexpr int kFewestPixels = 24;
-Scene render_scene(int width, int height, int classes, Rng rng);
+Scene render_scene(int width, int height, int classes, Rng rng, double zoom = 1);
 
 }  // namespace crisp::data::synth
