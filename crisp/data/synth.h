@@ -12,8 +12,8 @@ struct SynthOptions {
   int images = 200;
   int size = 256;     // the longer side in pixels
   int classes = 6;    // background counted; at most synth_class_limit()
-  double zoom = 1;    // of the objects, 0.5 to 3: close-ups are easier
   uint64_t seed = 0;  // same options, same files, whatever the number of threads
+  double zoom = 1;    // of the objects, 0.5 to 3: close-ups are easier
 };
 
 // Background and all kinds of things there are.

@@ -155,7 +155,7 @@ TEST_F(Seeds, TheSweepPrintsItsCurveSaysSoAndWritesNothing) {
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_TRUE(contains(result.err, "LOOKED AT THE MASKS of 26 photos")) << result.err;
   EXPECT_TRUE(contains(result.err, "Nothing was written")) << result.err;
-  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 15);
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 17);
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '<'), 1) << "the best is marked";
   EXPECT_EQ(files(), before);
   EXPECT_TRUE(fs::is_empty(folder_.path()));

@@ -90,11 +90,24 @@ TEST(Synth, ShowsEveryClassWithThinParts) {
   EXPECT_GT(static_cast<double>(edge[2]) / static_cast<double>(area[2]), 0.1);   // chairs: legs
 }
 
+TEST(Synth, CloserObjectsCoverMore) {
+  const auto covered = [](double zoom) {
+    int64_t pixels = 0;
+    for (uint64_t i = 0; i < 16; ++i) {
+      const image::Mask mask = synth::render_scene(96, 96, 9, Rng(5, i), zoom).truth;
+      pixels += std::count_if(mask.labels.begin(), mask.labels.end(), [](uint8_t label) { return label > 0; });
+    }
+    return pixels;
+  };
+  EXPECT_GT(covered(1.5), 1.1 * static_cast<double>(covered(1)));
+}
+
 TEST(Synth, RefusesBadOptions) {
   const TemporaryFolder folder;
   EXPECT_SAYS(render_dataset({1, 64, 6, 0}, folder.path() / "x", 1), "--images 1: between 2 and");
   EXPECT_SAYS(render_dataset({4, 8, 6, 0}, folder.path() / "x", 1), "--size 8: between 32 and 4096");
   EXPECT_SAYS(render_dataset({4, 64, 10, 0}, folder.path() / "x", 1), "--classes 10: between 2 and 9");
+  EXPECT_SAYS(render_dataset({4, 64, 6, 0, 9}, folder.path() / "x", 1), "--zoom 9: between 0.5 and 3");
   test::put(folder.path() / "full/mine.txt", "x");
   EXPECT_SAYS(render_dataset({4, 64, 6, 0}, folder.path() / "full", 1), "is not empty; name a new folder");
   render_dataset({2, 32, 2, 0}, folder.path() / "set", 1);
