@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kQuickTags = 2500, kQuickCrops = 5000;  // photos a quick run learns from, repeats counted
+constexpr double kQuickTags = 2500, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
 
 std::string describe(const ClassifierOptions& o) {
   const data::AugmentOptions& a = o.task.augment;
@@ -272,11 +272,10 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.task.relabel.keep_first = o.student.task.relabel.keep_last = 1;
     o.student.relabel_refine = "crf";
     o.student.width = 128;
-    o.student.task.relabel.from = 0.6;
+    o.student.task.relabel.from = 0.5;
     o.student.task.relabel.every = 0.25;
     o.student.task.relabel.passes = 2;
     o.student.task.relabel.found_at_least = 0.5;
-    o.seeds.cam.scales = {1, 1.5};
     o.student.task.augment.scale_low = 0.75;
     o.student.task.augment.scale_high = 1.5;
   } else {
