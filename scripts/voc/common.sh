@@ -2,6 +2,11 @@
 # shellcheck shell=bash
 set -euo pipefail
 export LC_ALL=C
+case ${1:-} in
+  -h | --help)  # the comment at the head of the script
+    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+    exit 0 ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 gpu=$(command -v nvidia-smi > /dev/null && nvidia-smi > /dev/null 2>&1 && echo 1 || echo 0)
