@@ -13,7 +13,7 @@ struct ImportOptions {
   bool only_tags = true;    // labels that the photo is not tagged with are dropped, where it has tags
   double confidence = 0.7;  // of a mask's label, for refinement
   seed::SeedOptions seed;
-  std::string crf = "beco";
+  std::string crf = ops::kDefaultCrf;
   std::string command;
   uint64_t random_seed = 0;
 };

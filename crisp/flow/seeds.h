@@ -15,8 +15,8 @@ struct SeedsOptions {
   std::string split = "train", tags_from = "auto", tags;
   seed::CamOptions cam;
   seed::SeedOptions seed;
-  std::string crf = "beco";  // the preset's name, for the record
-  Path affinity;             // a trained affinity network; empty: one is learned in OUT/affinity when needed
+  std::string crf = ops::kDefaultCrf;  // the preset's name, for the record
+  Path affinity;                       // a trained affinity network; empty: one is learned in OUT/affinity when needed
   train::AffinityOptions affinity_task;
   train::TrainerOptions affinity_trainer;
   torch::ScalarType dtype = torch::kFloat;

@@ -32,6 +32,7 @@ struct CrfOptions {
 // The parameter sets of the field's public code, by name: psa, irn, afa, toco, beco. Throws UsageError for others.
 CrfOptions crf_preset(std::string_view name);
 std::vector<std::string> crf_preset_names();
+inline constexpr const char* kDefaultCrf = "beco";  // the best of them where they were measured: docs/method.md
 
 // Mean field inference of the fully connected CRF (Kraehenbuehl and Koltun, 2011):
 //   Q_i(l) ~ exp(log p_i(l) + sum_k w_k sum_j n_i n_j k_k(i, j) Q_j(l)),  n_i = (sum_j k_k(i, j))^-1/2

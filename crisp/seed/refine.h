@@ -17,7 +17,7 @@ std::string to_string(const std::vector<Refinement>& chain);
 
 struct RefineOptions {
   std::vector<Refinement> chain;
-  ops::CrfOptions crf = ops::crf_preset("beco");
+  ops::CrfOptions crf = ops::crf_preset(ops::kDefaultCrf);
   ops::ParOptions par;
   int walk_steps = 256;
   float walk_beta = 8;

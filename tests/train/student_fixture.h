@@ -5,6 +5,7 @@
 #include "crisp/train/segment_task.h"
 #include "crisp/train/trainer.h"
 #include "tests/support/tensors.h"
+#include "tests/train/log_text.h"
 
 namespace crisp::test {
 
@@ -119,19 +120,6 @@ inline train::SegmentOptions quick_options() {
   options.relabel.passes = 2;
   options.infer_batch = 2;
   return options;
-}
-
-inline std::string log_without_clock(const Path& run) {
-  std::string text;
-  for (const report::LogRecord& record : report::read_run_log(run / "log.jsonl")) {
-    text += fmt::format("{}:", record.step);
-    for (const auto& [name, value] : record.fields) {
-      if (name == "seconds" || name == "images_per_s") continue;
-      text += fmt::format(" {}={}", name, record.number(name).value_or(-1));
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 inline bool never() { return false; }

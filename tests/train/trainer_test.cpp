@@ -5,6 +5,7 @@
 
 #include "crisp/base/error.h"
 #include "tests/support/support.h"
+#include "tests/train/log_text.h"
 #include "tests/train/tiny_task.h"
 
 namespace crisp::test {
@@ -29,20 +30,6 @@ std::function<bool()> after(int steps) {
   return [left = steps]() mutable { return --left <= 0; };
 }
 
-// The run's log without what a clock decides.
-std::string log_of(const Path& run) {
-  std::string text;
-  for (const report::LogRecord& record : report::read_run_log(run / "log.jsonl")) {
-    text += fmt::format("{}:", record.step);
-    for (const auto& [name, value] : record.fields) {
-      if (name == "seconds" || name == "images_per_s") continue;
-      text += fmt::format(" {}={}", name, record.number(name).value_or(-1));
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 struct Ran {
   std::string model, log;
   bool operator==(const Ran&) const = default;
@@ -53,7 +40,7 @@ Ran undisturbed(const train::TrainerOptions& o, bool teacher, int workers = 2) {
   TinyTask task(teacher, workers);
   train::Trainer trainer(task, o, torch::kCPU, folder.path());
   EXPECT_TRUE(trainer.run(never));
-  return {read_text(folder.path() / "model.safetensors"), log_of(folder.path())};
+  return {read_text(folder.path() / "model.safetensors"), log_without_clock(folder.path())};
 }
 
 TEST(Trainer, ARunThatWentOnEndsWithTheSameBits) {
@@ -76,7 +63,7 @@ TEST(Trainer, ARunThatWentOnEndsWithTheSameBits) {
     EXPECT_EQ(task.restored, "kept");
     EXPECT_TRUE(trainer.run(never));
     EXPECT_EQ(read_text(folder.path() / "model.safetensors"), whole.model) << "teacher: " << teacher;
-    EXPECT_EQ(log_of(folder.path()), whole.log);
+    EXPECT_EQ(log_without_clock(folder.path()), whole.log);
   }
 }
 
@@ -98,7 +85,7 @@ TEST(Trainer, WhatACrashLostIsDoneAgain) {
     EXPECT_EQ(trainer.step(), crash == 2 ? 0 : 6);
     EXPECT_TRUE(trainer.run(never));
     EXPECT_EQ(read_text(folder.path() / "model.safetensors"), whole.model) << crash;
-    EXPECT_EQ(log_of(folder.path()), whole.log) << crash;
+    EXPECT_EQ(log_without_clock(folder.path()), whole.log) << crash;
   }
 }
 
@@ -119,7 +106,7 @@ TEST(Trainer, ADamagedNewestCheckpointCostsOneEpoch) {
   EXPECT_EQ(trainer.step(), 6);
   EXPECT_TRUE(trainer.run(never));
   EXPECT_EQ(read_text(folder.path() / "model.safetensors"), whole.model);
-  EXPECT_EQ(log_of(folder.path()), whole.log);
+  EXPECT_EQ(log_without_clock(folder.path()), whole.log);
 }
 
 TEST(Trainer, TheNumberOfLoadersChangesNothing) {
