@@ -19,6 +19,10 @@ void bind_refinement(CLI::App& app, RefineWords& words, seed::SeedOptions& optio
   app.add_option("--walk-steps", options.refine.walk_steps, "affinity: steps of the random walk")
       ->check(CLI::Range(1, 65536))
       ->group(group);
+  app.add_option("--walk-on", words.walk_on,
+                 "maps, before the background has its say, or posterior; where affinity is first")
+      ->check(CLI::IsMember({"maps", "posterior"}))
+      ->group(group);
   app.add_option("--untagged", words.untagged, "photos without tags: skip, or background")->group(group);
 }
 
@@ -28,6 +32,7 @@ void apply(const RefineWords& words, seed::SeedOptions& options) {
   if (words.crf_iterations > 0) options.refine.crf.iterations = words.crf_iterations;
   options.refine.crf.scale_factor = static_cast<float>(words.crf_scale);
   options.background = seed::parse_background(words.background);
+  options.refine.walk_maps = words.walk_on == "maps";
   options.untagged = seed::parse_untagged(words.untagged);
 }
 

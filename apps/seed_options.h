@@ -8,7 +8,7 @@ namespace crisp::apps {
 // Words of the refinement options, shared by `seeds` and `seeds-import`.
 struct RefineWords {
   std::vector<std::string> refine = {"crf"};
-  std::string crf = ops::kDefaultCrf, background = "0.45", untagged = "skip";
+  std::string crf = ops::kDefaultCrf, background = "0.45", untagged = "skip", walk_on = "maps";
   int crf_iterations = 0;  // 0: the preset's
   double crf_scale = 1;
 };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "apps/seed_options.h"
 #include "crisp/base/error.h"
@@ -27,6 +28,13 @@ void print_sweep(const flow::Sweep& sweep) {
   }
 }
 
+// Backgrounds under which objects and background are sure, of plain maps (as AffinityNet has them) and of spread ones.
+constexpr std::array<std::array<const char*, 2>, 2> kSure{{{"power:4", "power:24"}, {"0.55", "0.35"}}};
+
+std::string sure_default(size_t which) {
+  return fmt::format("by default {}, with --similarity 0 {}", kSure[1][which], kSure[0][which]);
+}
+
 }  // namespace
 
 int run_seeds(const Arguments& arguments) {
@@ -42,7 +50,7 @@ int run_seeds(const Arguments& arguments) {
       "  crispformer seeds --data VOC2012 --classifier runs/tags --refine none --sweep\n");
   flow::SeedsOptions o;
   RefineWords words;
-  std::string dtype = "f32", pairs = "head";
+  std::string dtype = "f32", pairs = "head", sure_object, sure_background;
   bool sweep = false, no_flip = false;
   int64_t sweep_images = 100;
   o.affinity_trainer.epochs = 3;
@@ -57,6 +65,9 @@ int run_seeds(const Arguments& arguments) {
       ->delimiter(',');
   line.app.add_option("--multiple", o.cam.multiple, "scaled sides are rounded to a multiple of this; 1: exact");
   line.app.add_flag("--no-flip", no_flip, "leave out the mirrored photos");
+  line.app.add_option("--similarity", o.cam.similarity.power,
+                      "spread maps over what looks alike to the encoder: power of the similarity; 0: plain maps");
+  line.app.add_option("--similarity-rounds", o.cam.similarity.rounds, "how often");
   line.app.add_option("--max-side", o.seed.max_side, "larger photos are worked on at this size");
   line.app.add_flag("--keep-cams", o.seed.keep_cams, "also write cams/ID.safetensors (large)");
   line.app.add_option("--batch", o.seed.batch, "photos of one size at once")->check(CLI::Range(1, 1024));
@@ -72,9 +83,9 @@ int run_seeds(const Arguments& arguments) {
       ->group(affinity);
   line.app.add_option("--affinity-batch", o.affinity_task.batch, "photos a batch")->group(affinity);
   line.app.add_option("--affinity-amp", o.affinity_trainer.amp, "precision: f32, bf16 or fp16")->group(affinity);
-  line.app.add_option("--low-power", o.seed.low_power, "background power under which objects are sure")
+  line.app.add_option("--sure-object", sure_object, "background under which objects are sure; " + sure_default(0))
       ->group(affinity);
-  line.app.add_option("--high-power", o.seed.high_power, "background power under which background is sure")
+  line.app.add_option("--sure-background", sure_background, "the same for background; " + sure_default(1))
       ->group(affinity);
   const char* looking = "Looking at masks";
   line.app.add_flag("--sweep", sweep, "print mIoU by background score, where masks exist; writes nothing")
@@ -85,6 +96,11 @@ int run_seeds(const Arguments& arguments) {
   apply(words, o.seed);
   o.crf = words.crf;
   o.cam.flip = !no_flip;
+  const auto sure = [&](const std::string& text, size_t which) {
+    return seed::parse_background(text.empty() ? kSure[o.cam.similarity.on()][which] : text);
+  };
+  o.seed.sure_object = sure(sure_object, 0);
+  o.seed.sure_background = sure(sure_background, 1);
   seed::check(o.cam);
   seed::check(o.seed);
   o.dtype = tensor::parse_dtype(dtype);

@@ -85,12 +85,14 @@ std::string options_json(const SeedsOptions& o) {
                {"scales", o.cam.scales.empty() ? Json("by size") : Json(o.cam.scales)},
                {"flip", o.cam.flip},
                {"multiple", o.cam.multiple},
+               {"similarity", o.cam.similarity.power},
+               {"similarity_rounds", o.cam.similarity.rounds},
                {"refine", seed::to_string(o.seed.refine.chain)},
                {"max_side", o.seed.max_side},
                {"untagged", o.seed.untagged == seed::Untagged::kSkip ? "skip" : "background"}};
   if (o.seed.confident) {
-    json["low_power"] = o.seed.low_power;
-    json["high_power"] = o.seed.high_power;
+    json["sure_object"] = seed::to_string(o.seed.sure_object);
+    json["sure_background"] = seed::to_string(o.seed.sure_background);
   } else {
     json["background"] = seed::to_string(o.seed.background);
   }
@@ -108,8 +110,9 @@ std::string options_json(const SeedsOptions& o) {
                         {"batch", o.affinity_task.batch},
                         {"train_encoder", o.affinity_task.train_encoder},
                         {"amp", o.affinity_trainer.amp},
-                        {"low_power", o.seed.low_power},
-                        {"high_power", o.seed.high_power},
+                        {"walk", o.seed.refine.walk_maps ? "maps" : "posterior"},
+                        {"sure_object", seed::to_string(o.seed.sure_object)},
+                        {"sure_background", seed::to_string(o.seed.sure_background)},
                         {"seed", o.affinity_trainer.seed}};
   }
   return json.dump();

@@ -52,7 +52,11 @@ Source seed_source(const ShowOptions& options, torch::Device device) {
       source.facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
   }
   if (options.cams && json.contains("classifier")) {
-    seed::CamOptions cam{.scales = {}, .flip = json.value("flip", true), .multiple = json.value("multiple", 32)};
+    seed::CamOptions cam{
+        .scales = {},
+        .flip = json.value("flip", true),
+        .multiple = json.value("multiple", 32),
+        .similarity = {.power = json.value("similarity", 0.0), .rounds = json.value("similarity_rounds", 1)}};
     if (json["scales"].is_array()) cam.scales = json["scales"].get<std::vector<double>>();
     add_classifier(source, json["classifier"].get<std::string>(), cam, device);
   }

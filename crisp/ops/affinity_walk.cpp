@@ -130,12 +130,12 @@ std::vector<uint8_t> pair_kinds(std::span<const uint8_t> labels, int height, int
   return kinds;
 }
 
-std::vector<uint8_t> confident_labels(std::span<const uint8_t> low_power, std::span<const uint8_t> high_power) {
-  if (low_power.size() != high_power.size())
-    throw Error("confident labels: two maps of {} and {} pixels", low_power.size(), high_power.size());
-  std::vector<uint8_t> labels(low_power.size());
+std::vector<uint8_t> confident_labels(std::span<const uint8_t> high_score, std::span<const uint8_t> low_score) {
+  if (high_score.size() != low_score.size())
+    throw Error("confident labels: two maps of {} and {} pixels", high_score.size(), low_score.size());
+  std::vector<uint8_t> labels(high_score.size());
   for (size_t i = 0; i < labels.size(); ++i)
-    labels[i] = high_power[i] == 0 ? 0 : low_power[i] == 0 ? 255 : low_power[i];
+    labels[i] = low_score[i] == 0 ? 0 : high_score[i] == 0 ? 255 : high_score[i];
   return labels;
 }
 

@@ -32,9 +32,9 @@ enum PairKind : uint8_t { kNoPair = 0, kSameObject = 1, kSameBackground = 2, kDi
 // Pairs of a map of confident labels [height, width], 255 being unknown.
 std::vector<uint8_t> pair_kinds(std::span<const uint8_t> labels, int height, int width, int radius = 5);
 
-// Confident labels out of two readings of one CAM: objects as found under the lower background power (the larger
-// background score), background as found under the higher, 255 where neither is sure.
-std::vector<uint8_t> confident_labels(std::span<const uint8_t> low_power, std::span<const uint8_t> high_power);
+// Confident labels out of two readings of one CAM: objects as found under a high background score, background as found
+// under a low one, 255 where neither is sure.
+std::vector<uint8_t> confident_labels(std::span<const uint8_t> high_score, std::span<const uint8_t> low_score);
 
 // The random walk s = T^steps s, T = affinity^beta with 1 on the diagonal, each row divided by its sum. T is a
 // stencil of 68 weights a pixel (radius 5), applied once a step: the power itself, which is dense, is never formed.

@@ -20,34 +20,63 @@ int64_t rounded_side(int64_t size, double scale, int multiple) {
   return std::max<int64_t>(1, std::lround(wanted / multiple)) * multiple;
 }
 
-// Raw maps at `scale` brought to the photos' size, the tagged classes alone: [N] of [tags, H, W]. A photo with a side
-// under 32 is padded for the network and its map cropped again.
-void add_scale(model::CamClassifierImpl& classifier, const torch::Tensor& images, double scale,
-               const CamOptions& options, const std::vector<torch::Tensor>& channels,
-               std::vector<torch::Tensor>& sums) {
-  const bool flip = options.flip;
-  const int64_t height = images.size(2), width = images.size(3);
-  const int64_t h = rounded_side(height, scale, options.multiple), w = rounded_side(width, scale, options.multiple);
+// The encoder's view of the photos, and after them of their mirror images, at one scale.
+struct View {
+  model::Features features;
+  int64_t height = 0, width = 0;                // of the scaled photos
+  int64_t padded_height = 0, padded_width = 0;  // of what the network saw: sides under 32 are padded
+};
+
+View view_at(model::CamClassifierImpl& classifier, const torch::Tensor& images, double scale,
+             const CamOptions& options) {
+  const int64_t h = rounded_side(images.size(2), scale, options.multiple);
+  const int64_t w = rounded_side(images.size(3), scale, options.multiple);
   torch::Tensor input = images;
-  if (h != height || w != width) input = torch::upsample_bilinear2d(images, {h, w}, /*align_corners=*/false);
-  if (flip) input = torch::cat({input, input.flip(3)});
+  if (h != images.size(2) || w != images.size(3)) input = torch::upsample_bilinear2d(images, {h, w}, false);
+  if (options.flip) input = torch::cat({input, input.flip(3)});
   const torch::Tensor padded = model::pad_to_smallest(input);
-  const int64_t padded_h = padded.size(2), padded_w = padded.size(3);
-  const torch::Tensor maps = torch::relu(classifier.maps(padded)).to(torch::kFloat);
+  return {classifier.encoder->forward(padded), h, w, padded.size(2), padded.size(3)};
+}
+
+// Adds the maps of a view, brought to the photos' size, the tagged classes alone: [N] of [tags, H, W].
+void add_maps(model::CamClassifierImpl& classifier, const View& view, const torch::Tensor& images, bool flip,
+              const std::vector<torch::Tensor>& channels, std::vector<torch::Tensor>& sums) {
+  const int64_t height = images.size(2), width = images.size(3);
+  const torch::Tensor maps = torch::relu(classifier.classifier->forward(view.features[3])).to(torch::kFloat);
   for (int64_t i = 0; i < images.size(0); ++i) {
     const auto& wanted = channels[static_cast<size_t>(i)];
     if (wanted.numel() == 0) continue;
     const auto full = [&](int64_t index) {
       const torch::Tensor chosen = maps[index].index_select(0, wanted).unsqueeze(0);
-      if (padded_h == h && padded_w == w) return torch::upsample_bilinear2d(chosen, {height, width}, false)[0];
-      const torch::Tensor whole = torch::upsample_bilinear2d(chosen, {padded_h, padded_w}, false);
-      return torch::upsample_bilinear2d(whole.narrow(2, 0, h).narrow(3, 0, w), {height, width}, false)[0];
+      if (view.padded_height == view.height && view.padded_width == view.width) {
+        return torch::upsample_bilinear2d(chosen, {height, width}, false)[0];
+      }
+      const torch::Tensor whole = torch::upsample_bilinear2d(chosen, {view.padded_height, view.padded_width}, false);
+      const torch::Tensor photo = whole.narrow(2, 0, view.height).narrow(3, 0, view.width);
+      return torch::upsample_bilinear2d(photo, {height, width}, false)[0];
     };
     torch::Tensor map = full(i);
     if (flip) map = torch::maximum(map, full(images.size(0) + i).flip(2));
     torch::Tensor& sum = sums[static_cast<size_t>(i)];
     sum = sum.defined() ? sum + map : map;
   }
+}
+
+// C1 .. C3 of photo i, the mean of both directions, padding cut off.
+std::vector<torch::Tensor> features_of(const View& view, int64_t i, int64_t photos, bool flip) {
+  std::vector<torch::Tensor> features;
+  for (size_t level = 0; level < 3; ++level) {
+    const torch::Tensor& all = view.features[level];
+    torch::Tensor one = all[i].to(torch::kFloat);
+    const auto inside = [&](int64_t dim, int64_t side, int64_t padded) {
+      return std::max<int64_t>(1, (one.size(dim) * side + padded - 1) / padded);
+    };
+    const int64_t rows = inside(1, view.height, view.padded_height), columns = inside(2, view.width, view.padded_width);
+    one = one.narrow(1, 0, rows).narrow(2, 0, columns);
+    if (flip) one = (one + all[photos + i].to(torch::kFloat).narrow(1, 0, rows).narrow(2, 0, columns).flip(2)) / 2;
+    features.push_back(one);
+  }
+  return features;
 }
 
 }  // namespace
@@ -59,6 +88,7 @@ void check(const CamOptions& options) {
   if (options.multiple < 1 || options.multiple > 256) {
     throw UsageError("--multiple {}: it lies between 1 and 256", options.multiple);
   }
+  check(options.similarity);
 }
 
 std::vector<double> scales_for(const CamOptions& options, int width, int height) {
@@ -83,15 +113,26 @@ std::vector<Cams> CamMaker::run(const std::vector<image::Image>& photos, const s
     for (const int tag : own) places.push_back(tag - 1);
     channels.push_back(torch::tensor(places, torch::kLong).to(device_));
   }
+  View nearest;  // to the photos' own size
+  double distance = INFINITY;
   for (const double scale : scales_for(options_, photos[0].width, photos[0].height)) {
-    add_scale(*classifier_, images, scale, options_, channels, sums);
+    View view = view_at(*classifier_, images, scale, options_);
+    add_maps(*classifier_, view, images, options_.flip, channels, sums);
+    if (std::abs(std::log(scale)) >= distance) continue;
+    distance = std::abs(std::log(scale));
+    nearest = std::move(view);
   }
   std::vector<Cams> all;
   for (size_t i = 0; i < photos.size(); ++i) {
     Cams cams{photos[i].width, photos[i].height, tags[i], {}};
     if (sums[i].defined()) {
-      const torch::Tensor low = sums[i].amin({1, 2}, true), high = sums[i].amax({1, 2}, true);
-      cams.maps = to_vector((sums[i] - low) / (high - low + 1e-5));
+      torch::Tensor maps = sums[i];
+      if (options_.similarity.on()) {
+        const auto features = features_of(nearest, static_cast<int64_t>(i), images.size(0), options_.flip);
+        const torch::Tensor spread = spread_over_similar(maps, features, options_.similarity);
+        maps = torch::upsample_bilinear2d(spread.unsqueeze(0), {images.size(2), images.size(3)}, false)[0];
+      }
+      cams.maps = to_vector(stretched(maps));
     }
     all.push_back(std::move(cams));
   }

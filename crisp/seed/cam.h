@@ -7,6 +7,7 @@
 #include "crisp/model/cam_classifier.h"
 #include "crisp/seed/posterior.h"
 #include "crisp/seed/refine.h"
+#include "crisp/seed/similarity.h"
 
 namespace crisp::seed {
 
@@ -16,6 +17,7 @@ struct CamOptions {
   // Scaled sides are rounded to a multiple of this, so that a folder of photos comes in a few sizes: a GPU's library
   // plans every convolution anew for every size it has not seen (half a second a photo, measured). 1: exact sizes.
   int multiple = 32;
+  SimilarityOptions similarity;
 };
 
 void check(const CamOptions& options);
@@ -23,7 +25,8 @@ std::vector<double> scales_for(const CamOptions& options, int width, int height)
 
 // Class activation maps of photos (Zhou et al., 2016), as the field makes them: the classifier's map at several
 // scales, ReLU, the larger of the photo and its mirror image, summed over scales, brought to the photo's size, and
-// stretched to 0..1 for each class. Only the tagged classes are ever brought to full size.
+// stretched to 0..1 for each class; unless switched off, spread over what the encoder finds alike. Only the tagged
+// classes are ever brought to full size.
 class CamMaker {
  public:
   CamMaker(model::CamClassifier classifier, torch::Device device, torch::ScalarType dtype, CamOptions options);

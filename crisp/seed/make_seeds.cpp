@@ -10,6 +10,7 @@
 #include "crisp/image/encode.h"
 #include "crisp/image/resize.h"
 #include "crisp/infer/photo_stream.h"
+#include "crisp/infer/size_order.h"
 #include "crisp/ops/affinity_walk.h"
 #include "crisp/tensor/safetensors.h"
 
@@ -33,13 +34,12 @@ void write_cams(const Path& file, const Cams& cams) {
 }
 
 data::Seed confident_seed(const image::Image& photo, const Cams& cams, const SeedOptions& options) {
-  const auto labels = [&](double power) {
-    Posterior p = posterior(cams, {.power = true, .value = power});
-    refine(photo, {}, options.refine, p);
-    return best_labels(p);
+  const auto labels = [&](const Background& background) {
+    return best_labels(refined(photo, cams, {}, background, options.refine));
   };
   data::Seed seed{image::Mask(photo.width, photo.height), image::Mask(photo.width, photo.height)};
-  seed.labels.labels = ops::confident_labels(labels(options.low_power).labels, labels(options.high_power).labels);
+  seed.labels.labels =
+      ops::confident_labels(labels(options.sure_object).labels, labels(options.sure_background).labels);
   return seed;
 }
 
@@ -58,22 +58,17 @@ void check(const SeedOptions& options) {
 
 SeedPhotos photos_for_seeds(const std::vector<data::Sample>& samples, Untagged untagged) {
   SeedPhotos photos;
-  std::vector<std::pair<std::pair<int, int>, size_t>> order;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    if (!samples[i].has_tags && untagged == Untagged::kSkip) {
+  std::vector<const data::Sample*> taken;
+  std::vector<Path> files;
+  for (const data::Sample& sample : samples) {
+    if (!sample.has_tags && untagged == Untagged::kSkip) {
       ++photos.untagged;
       continue;
     }
-    std::pair<int, int> size{0, 0};
-    try {
-      const image::ImageSize found = image::read_size(samples[i].image);
-      size = {found.width, found.height};
-    } catch (const Error&) {  // told when it is its turn
-    }
-    order.emplace_back(size, i);
+    taken.push_back(&sample);
+    files.push_back(sample.image);
   }
-  std::sort(order.begin(), order.end());
-  for (const auto& item : order) photos.samples.push_back(samples[item.second]);
+  for (const size_t place : infer::size_order(files)) photos.samples.push_back(*taken[place]);
   return photos;
 }
 
@@ -89,9 +84,7 @@ image::Image working_size(image::Image photo, int max_side) {
 data::Seed make_seed(const image::Image& photo, const Cams& cams, const AffinityFeatures& features,
                      const SeedOptions& options) {
   if (options.confident) return confident_seed(photo, cams, options);
-  Posterior p = posterior(cams, options.background);
-  refine(photo, features, options.refine, p);
-  return to_seed(p);
+  return to_seed(refined(photo, cams, features, options.background, options.refine));
 }
 
 std::optional<data::SeedFacts> make_seeds(CamMaker& maker, AffinityMaker* affinity, const SeedPhotos& photos,

@@ -20,9 +20,10 @@ struct SeedOptions {
   Untagged untagged = Untagged::kSkip;
   int max_side = 1024;     // a larger photo is worked on at this size, its labels brought back
   bool keep_cams = false;  // cams/ID.safetensors, one fp16 map a class
-  // Labels for learning affinities: objects as the power `low` finds them, background as `high` does, 255 elsewhere.
+  // Labels for learning affinities: objects as found under the one background, background as under the other, 255
+  // elsewhere.
   bool confident = false;
-  double low_power = 4, high_power = 24;
+  Background sure_object{.power = false, .value = 0.55}, sure_background{.power = false, .value = 0.35};
   int64_t batch = 4;
   int workers = 2;
   std::function<bool()> stop;  // asked now and then; empty: never

@@ -1,5 +1,7 @@
 #include "crisp/seed/refine.h"
 
+#include <algorithm>
+
 #include "crisp/base/error.h"
 #include "crisp/base/text.h"
 #include "crisp/image/resize.h"
@@ -14,30 +16,41 @@ const char* word(Refinement step) {
   return step == Refinement::kCrf ? "crf" : step == Refinement::kPar ? "par" : "affinity";
 }
 
-// The walk happens at stride 8: label by label, the map is averaged down, walked, and brought back.
-void walk(const AffinityFeatures& features, const RefineOptions& options, Posterior& p) {
+// The walk happens at stride 8: each of the planes [count, height, width] is averaged down, walked, and brought back.
+void walk(const AffinityFeatures& features, const RefineOptions& options, int width, int height,
+          std::vector<float>& planes) {
   const ops::AffinityWalk walk(
       ops::feature_affinities(features.values, features.channels, features.height, features.width, kRadius),
       features.height, features.width, kRadius, options.walk_beta);
-  const size_t pixels = p.pixels(), cells = static_cast<size_t>(features.width) * static_cast<size_t>(features.height);
-  const size_t count = p.labels.size();
-  std::vector<float> small(count * cells);
-  const auto plane = [&](size_t k) {
-    const auto begin = p.probabilities.begin() + static_cast<ptrdiff_t>(k * pixels);
-    return std::vector<float>(begin, begin + static_cast<ptrdiff_t>(pixels));
+  const size_t pixels = static_cast<size_t>(width) * static_cast<size_t>(height);
+  const size_t cells = static_cast<size_t>(features.width) * static_cast<size_t>(features.height);
+  const size_t count = planes.size() / pixels;
+  const auto part = [](const std::vector<float>& from, size_t k, size_t size) {
+    const auto begin = from.begin() + static_cast<ptrdiff_t>(k * size);
+    return std::vector<float>(begin, begin + static_cast<ptrdiff_t>(size));
   };
+  std::vector<float> small;
   for (size_t k = 0; k < count; ++k) {
-    const std::vector<float> shrunk = image::resize_map(plane(k), p.width, p.height, features.width, features.height);
-    std::copy(shrunk.begin(), shrunk.end(), small.begin() + static_cast<ptrdiff_t>(k * cells));
+    const std::vector<float> shrunk =
+        image::resize_map(part(planes, k, pixels), width, height, features.width, features.height);
+    small.insert(small.end(), shrunk.begin(), shrunk.end());
   }
   walk.apply(small, static_cast<int>(count), small, options.walk_steps);
   for (size_t k = 0; k < count; ++k) {
-    const auto begin = small.begin() + static_cast<ptrdiff_t>(k * cells);
-    const std::vector<float> grown = image::resize_map({begin, begin + static_cast<ptrdiff_t>(cells)}, features.width,
-                                                       features.height, p.width, p.height);
-    std::copy(grown.begin(), grown.end(), p.probabilities.begin() + static_cast<ptrdiff_t>(k * pixels));
+    const std::vector<float> grown =
+        image::resize_map(part(small, k, cells), features.width, features.height, width, height);
+    std::copy(grown.begin(), grown.end(), planes.begin() + static_cast<ptrdiff_t>(k * pixels));
   }
-  normalise(p);
+}
+
+// Each map stretched to 0..1.
+void stretch(Cams& cams) {
+  const auto pixels = static_cast<ptrdiff_t>(cams.pixels());
+  for (auto map = cams.maps.begin(); map != cams.maps.end(); map += pixels) {
+    const auto [least, most] = std::minmax_element(map, map + pixels);
+    const float low = *least, range = *most - low + 1e-5f;
+    std::transform(map, map + pixels, map, [=](float value) { return (value - low) / range; });
+  }
 }
 
 }  // namespace
@@ -63,6 +76,21 @@ std::string to_string(const std::vector<Refinement>& chain) {
   return words.empty() ? "none" : join(words, ",");
 }
 
+Posterior refined(const image::Image& photo, Cams cams, const AffinityFeatures& features, const Background& background,
+                  const RefineOptions& options) {
+  RefineOptions rest = options;
+  if (options.walk_maps && !rest.chain.empty() && rest.chain[0] == Refinement::kAffinity) {
+    rest.chain.erase(rest.chain.begin());
+    if (!cams.maps.empty()) {
+      walk(features, options, cams.width, cams.height, cams.maps);
+      stretch(cams);
+    }
+  }
+  Posterior p = posterior(cams, background);
+  refine(photo, features, rest, p);
+  return p;
+}
+
 void refine(const image::Image& photo, const AffinityFeatures& features, const RefineOptions& options, Posterior& p) {
   const int labels = static_cast<int>(p.labels.size());
   if (labels < 2) return;  // nothing but background: nothing to decide
@@ -76,7 +104,8 @@ void refine(const image::Image& photo, const AffinityFeatures& features, const R
         normalise(p);
         break;
       case Refinement::kAffinity:
-        walk(features, options, p);
+        walk(features, options, p.width, p.height, p.probabilities);
+        normalise(p);
         break;
     }
   }

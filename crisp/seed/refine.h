@@ -21,6 +21,9 @@ struct RefineOptions {
   ops::ParOptions par;
   int walk_steps = 256;
   float walk_beta = 8;
+  // A chain that begins with affinity walks the maps, before the background has its say (as IRN does; Ahn et al.,
+  // 2019): a walk levels whatever is inside an object's edges, and a constant background never loses by that.
+  bool walk_maps = true;
 
   bool has(Refinement step) const { return std::find(chain.begin(), chain.end(), step) != chain.end(); }
 };
@@ -30,6 +33,10 @@ struct AffinityFeatures {
   int channels = 0, width = 0, height = 0;
   std::vector<float> values;  // [channels, height, width]
 };
+
+// The posterior of maps, refined: the whole chain.
+Posterior refined(const image::Image& photo, Cams cams, const AffinityFeatures& features, const Background& background,
+                  const RefineOptions& options);
 
 // Applies the chain to the posterior of one photo. `features` may be empty where the chain has no affinity. Photo
 // and posterior have one size. One thread; photos run in parallel.

@@ -11,6 +11,7 @@
 #include "crisp/image/overlay.h"
 #include "crisp/infer/photo_stream.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/infer/size_order.h"
 #include "crisp/loss/edges.h"
 #include "crisp/model/load.h"
 #include "crisp/tensor/safetensors.h"
@@ -126,8 +127,13 @@ Numbers SegmentTask::prepare(const Moment& now) {
 Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
   const std::string folder = fmt::format("relabelled/round-{:02d}", round);
   log_info("step {}: the teacher relabels {} photos (round {})", now.step, data_.train.size(), round);
+  if (by_size_.empty()) {
+    std::vector<Path> files;
+    for (const data::Sample& sample : data_.train) files.push_back(sample.image);
+    for (const size_t place : infer::size_order(files)) by_size_.push_back(data_.train[place]);
+  }
   const RelabelReport report =
-      relabel(teacher_, data_.train, *labels_, data_.dataset, options_.relabel, device_, options_.amp, options_.workers,
+      relabel(teacher_, by_size_, *labels_, data_.dataset, options_.relabel, device_, options_.amp, options_.workers,
               options_.infer_batch, derive_seed(options_.seed, static_cast<uint64_t>(now.step)),
               fmt::format("teacher at step {}", now.step), run_ / folder);
   round_ = round;

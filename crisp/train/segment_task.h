@@ -82,6 +82,7 @@ class SegmentTask : public Task {
   int64_t round_ = 0;       // the last round tried
   std::string relabelled_;  // the folder in use below the run, empty: the seeds
   std::vector<std::pair<int64_t, RelabelReport>> rounds_;
+  std::vector<data::Sample> by_size_;     // what is learned from, in the order of relabelling
   std::unique_ptr<data::Loader> loader_;  // last: its threads end first
 };
 
