@@ -7,6 +7,7 @@
 #include "crisp/base/error.h"
 #include "crisp/ops/uncertainty.h"
 #include "crisp/ops/upsample_labels.h"
+#include "crisp/tensor/seldom_sizes.h"
 #include "crisp/tensor/state_dict.h"
 
 namespace crisp::infer {
@@ -82,6 +83,7 @@ std::vector<Result> Predictor::run(const std::vector<image::Image>& images) {
 
 model::Prediction Predictor::forward(const torch::Tensor& images) {
   const model::ForwardOptions how{.boundary = options_.boundary};
+  const tensor::SeldomSizes seldom(images);
   if (options_.tiling.tile == 0) return network_->forward(images, how);
   std::vector<model::Prediction> parts;
   for (int64_t i = 0; i < images.size(0); ++i) {

@@ -4,6 +4,7 @@
 
 #include "crisp/base/error.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/tensor/seldom_sizes.h"
 
 namespace crisp::seed {
 namespace {
@@ -23,6 +24,7 @@ int64_t rounded_side(int64_t size, double scale, int multiple) {
 // The encoder's view of the photos, and after them of their mirror images, at one scale.
 struct View {
   model::Features features;
+  torch::Tensor maps;                           // of every class, ReLU applied
   int64_t height = 0, width = 0;                // of the scaled photos
   int64_t padded_height = 0, padded_width = 0;  // of what the network saw: sides under 32 are padded
 };
@@ -35,19 +37,21 @@ View view_at(model::CamClassifierImpl& classifier, const torch::Tensor& images, 
   if (h != images.size(2) || w != images.size(3)) input = torch::upsample_bilinear2d(images, {h, w}, false);
   if (options.flip) input = torch::cat({input, input.flip(3)});
   const torch::Tensor padded = model::pad_to_smallest(input);
-  return {classifier.encoder->forward(padded), h, w, padded.size(2), padded.size(3)};
+  const tensor::SeldomSizes seldom(padded);
+  View view{classifier.encoder->forward(padded), {}, h, w, padded.size(2), padded.size(3)};
+  view.maps = torch::relu(classifier.classifier->forward(view.features[3])).to(torch::kFloat);
+  return view;
 }
 
 // Adds the maps of a view, brought to the photos' size, the tagged classes alone: [N] of [tags, H, W].
-void add_maps(model::CamClassifierImpl& classifier, const View& view, const torch::Tensor& images, bool flip,
-              const std::vector<torch::Tensor>& channels, std::vector<torch::Tensor>& sums) {
+void add_maps(const View& view, const torch::Tensor& images, bool flip, const std::vector<torch::Tensor>& channels,
+              std::vector<torch::Tensor>& sums) {
   const int64_t height = images.size(2), width = images.size(3);
-  const torch::Tensor maps = torch::relu(classifier.classifier->forward(view.features[3])).to(torch::kFloat);
   for (int64_t i = 0; i < images.size(0); ++i) {
     const auto& wanted = channels[static_cast<size_t>(i)];
     if (wanted.numel() == 0) continue;
     const auto full = [&](int64_t index) {
-      const torch::Tensor chosen = maps[index].index_select(0, wanted).unsqueeze(0);
+      const torch::Tensor chosen = view.maps[index].index_select(0, wanted).unsqueeze(0);
       if (view.padded_height == view.height && view.padded_width == view.width) {
         return torch::upsample_bilinear2d(chosen, {height, width}, false)[0];
       }
@@ -117,7 +121,7 @@ std::vector<Cams> CamMaker::run(const std::vector<image::Image>& photos, const s
   double distance = INFINITY;
   for (const double scale : scales_for(options_, photos[0].width, photos[0].height)) {
     View view = view_at(*classifier_, images, scale, options_);
-    add_maps(*classifier_, view, images, options_.flip, channels, sums);
+    add_maps(view, images, options_.flip, channels, sums);
     if (std::abs(std::log(scale)) >= distance) continue;
     distance = std::abs(std::log(scale));
     nearest = std::move(view);
@@ -151,6 +155,7 @@ std::vector<AffinityFeatures> AffinityMaker::run(const std::vector<image::Image>
   torch::Tensor images = infer::to_batch(photos, device_, dtype_);
   const int64_t h = rounded_side(images.size(2), 1, kMultiple), w = rounded_side(images.size(3), 1, kMultiple);
   if (h != images.size(2) || w != images.size(3)) images = torch::upsample_bilinear2d(images, {h, w}, false);
+  const tensor::SeldomSizes seldom(images);
   const torch::Tensor maps = network_->forward(images).to(torch::kFloat);
   std::vector<AffinityFeatures> all;
   for (int64_t i = 0; i < maps.size(0); ++i) {

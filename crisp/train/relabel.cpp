@@ -14,6 +14,7 @@
 #include "crisp/ops/uncertainty.h"
 #include "crisp/ops/upsample_labels.h"
 #include "crisp/tensor/autocast.h"
+#include "crisp/tensor/seldom_sizes.h"
 
 namespace crisp::train {
 namespace {
@@ -141,8 +142,9 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
     torch::manual_seed(derive_seed(seed, group_number++));
     std::vector<image::Image> images;
     for (const infer::Photo& photo : group) images.push_back(photo.image);
-    std::vector<TeacherView> views =
-        teacher_views(*teacher, infer::to_batch(images, device, torch::kFloat), options.passes, options.sources);
+    const torch::Tensor pixels = infer::to_batch(images, device, torch::kFloat);
+    const tensor::SeldomSizes seldom(pixels);
+    std::vector<TeacherView> views = teacher_views(*teacher, pixels, options.passes, options.sources);
     for (TeacherView& view : views) {  // few bytes travel, and the workers need no device
       view.probabilities = view.probabilities.to(torch::kCPU);
       view.uncertainty = view.uncertainty.to(torch::kCPU);
