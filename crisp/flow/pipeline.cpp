@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kQuickTags = 2500, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
+constexpr double kQuickTags = 5000, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
 
 std::string describe(const ClassifierOptions& o) {
   const data::AugmentOptions& a = o.task.augment;
@@ -65,7 +65,7 @@ std::string describe(const StudentOptions& o) {
               {"crop", a.crop},
               {"scale", {a.scale_low, a.scale_high}},
               {"drop", {o.task.phases.drop_first, o.task.phases.drop_last}},
-              {"relabel", {r.from, r.every, r.passes, r.found_at_least, r.keep_first, r.keep_last, r.only_complete}},
+              {"relabel", {r.from, r.every, r.passes, r.found_at_least, r.keep_first, r.keep_last, r.all}},
               {"relabel_refine", o.relabel_refine},
               {"ema", o.trainer.ema_decay},
               {"amp", o.trainer.amp},
@@ -164,11 +164,15 @@ class Pipeline {
   }
 
   // Seeds of the held-out photos, their tags known: what the student, which does not know them, is compared with.
-  bool held_out_seeds(const std::string& name, const std::vector<seed::Refinement>& chain) {
+  // `raw`: as the classifier has them, nothing spread and nothing refined.
+  bool held_out_seeds(const std::string& name, bool raw) {
     SeedsOptions o = options_.seeds;
     o.split = val_;
     o.out = out("scored") / name;
-    o.seed.refine.chain = chain;
+    if (raw) {
+      o.seed.refine.chain.clear();
+      o.cam.similarity.power = 0;
+    }
     if (o.seed.refine.has(seed::Refinement::kAffinity)) o.affinity = out("seeds") / "affinity";
     return make_seed_folder(o, device_, stop_).has_value();
   }
@@ -192,7 +196,7 @@ class Pipeline {
       const std::vector<data::Sample> held = set.samples(val_);
       const bool tagged = std::any_of(held.begin(), held.end(), [](const data::Sample& s) { return s.has_tags; });
       if (tagged) {
-        if (!held_out_seeds("cam", {}) || !held_out_seeds("seeds", options_.seeds.seed.refine.chain)) return false;
+        if (!held_out_seeds("cam", true) || !held_out_seeds("seeds", false)) return false;
         score_masks(val_, folder / "cam", "cam_val");
         score_masks(val_, folder / "seeds", "seeds_val");
       }
@@ -252,7 +256,8 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
   o.student.task.amp = gpu ? torch::kBFloat16 : torch::kFloat;
   o.seeds.seed.batch = o.student.task.infer_batch = gpu ? 8 : 1;
   o.classifier.pooling = "top";  // asks for the most telling cells: maps stay on the objects
-  o.classifier.top_share = 0.1;
+  o.classifier.top_share = 0.2;
+  o.classifier.task.mosaic = 0.5;
   o.classifier.task.augment = light_augmentation();
   o.student.task.augment.crop = -1;
   apply_preset(paper ? "paper" : "segformer", o.student);
@@ -262,6 +267,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.classifier.trainer.validate_every = 4;
     o.classifier.task.encoder_rate = 2e-4;
     o.classifier.task.head_rate = 2e-3;
+    o.seeds.cam.scales = {1, 1.5};
     o.student.trainer.validate_every = 4;
     o.student.trainer.ema_decay = 0.97;
     o.student.task.encoder_rate = 3e-4;

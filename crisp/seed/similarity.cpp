@@ -49,8 +49,8 @@ torch::Tensor spread_over_similar(const torch::Tensor& maps, const std::vector<t
     const torch::Tensor cosines = unit.t().matmul(unit);
     alike = alike.defined() ? alike.add_(cosines) : cosines;
   }
-  alike.div_(static_cast<double>(features.size())).clamp_min_(0).pow_(options.power);
-  alike.div_(alike.sum(0, true).clamp_min_(1e-12));  // symmetric before this: column i now holds what i hears
+  alike.div_(static_cast<double>(features.size())).clamp_min_(0).fill_diagonal_(1).pow_(options.power);
+  alike.div_(alike.sum(0, true));  // symmetric before this: column i now holds what i hears
 
   torch::Tensor spread = torch::adaptive_avg_pool2d(maps.to(torch::kFloat).unsqueeze(0), {rows, columns})[0];
   for (int round = 0; round < options.rounds; ++round) {

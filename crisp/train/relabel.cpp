@@ -159,7 +159,7 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
                           ? label_from(view, sample.tags, photo.image.width, photo.image.height)
                           : refined_label_from(view, sample.tags, photo.image, options.refine);
     one.found = tags_found(made.labels, sample.tags);
-    if (options.only_complete && one.found < one.tags && before.has(sample.id)) made = before.read(sample.id);
+    if (!options.all && one.found < one.tags && before.has(sample.id)) made = before.read(sample.id);
     writer.write(sample.id, made);
     const image::Mask& labels = made.labels;
     try {  // what follows is for looking at, and no reason to end a run

@@ -31,7 +31,7 @@ struct RelabelOptions {
   double found_at_least = 0.8;                 // of photo-tag pairs, else relabelling waits
   // A photo in which the teacher misses one of its tags keeps the labels it had: an object that is not found would
   // become background, and the next teacher could never find it.
-  bool only_complete = true;
+  bool all = false;
   bool image_wide = false;
   double threshold = 0;  // above 0: a fixed tau_u instead of shares
   TeacherSources sources;

@@ -27,18 +27,21 @@ INFER_BATCH=${INFER_BATCH:-$([ "$gpu" = 1 ] && echo 16 || echo 4)}       # photo
 DEVICE=${DEVICE:-auto}
 THREADS=${THREADS:-0}
 
-TAG_EPOCHS=${TAG_EPOCHS:-12}                      # stage A; what its maps were compared by: docs/method.md
+TAG_EPOCHS=${TAG_EPOCHS:-24}                      # stage A; what its maps were compared by: docs/method.md
 TAG_OPTIONS=${TAG_OPTIONS:---pooling top --top-share 0.2 --mosaic 0.5 --rate 1e-4 --head-rate 1e-3}
 SCALES=${SCALES:-0.75,1,1.25}                     # of activation maps
-REFINEMENTS=${REFINEMENTS:-none crf par affinity affinity,crf}           # compared on train
-REFINE=${REFINE:-affinity,crf}                    # of the seeds that students learn from
-BACKGROUND=${BACKGROUND:-0.2}                     # CHOSEN WITH MASKS: by a sweep over 100 photos of train
+REFINEMENTS=${REFINEMENTS:-plain none crf par affinity affinity,par}     # compared on train; plain: maps not spread
+REFINE=${REFINE:-affinity,par}                    # of the seeds that students learn from
+BACKGROUND=${BACKGROUND:-0.45}                    # the program's own default, not tuned
 CRF_SCALE=${CRF_SCALE:-1}
 AFFINITY=${AFFINITY:-train}                       # network for train_aug: the one learned on train, or own: a new one
-AFFINITY_EPOCHS=${AFFINITY_EPOCHS:-3}
+AFFINITY_EPOCHS=${AFFINITY_EPOCHS:-6}
 SWEEP=${SWEEP:-0}                                 # 1: print mIoU by background, on 100 masks of train
 
 EPOCHS=${EPOCHS:-40}                              # stage B
+# For every row: all pixels count, and rounds of relabelling are few, refined and taken; why: docs/method.md
+STUDENT_OPTIONS=${STUDENT_OPTIONS:---rate 1e-4 --head-rate 1e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
+  --found 0.5 --relabel-from 0.3 --relabel-every 0.2 --relabel-refine par}
 ROWS=${ROWS:-A0 A6 supervised}                    # A0 .. A6; U0 .. U4 (A6 with that uncertainty); supervised
 RANDOM_SEEDS=${RANDOM_SEEDS:-0}                   # a run for each of these random numbers
 SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-$((EPOCHS * 7))}  # train has a seventh of train_aug's photos: as many steps

@@ -12,6 +12,7 @@ training classify "$WORK/tags" --data "$data" --split train_aug --val none --arc
 seeds() {
   local split=$1 refine=$2 out=$3
   shift 3
+  if [ "$refine" = plain ]; then set -- --similarity 0 "$@"; refine=none; fi
   if is_complete "$out"; then
     echo "there already: $out"
   else

@@ -3,6 +3,7 @@
 # the masks of train. No validation: val_dev is for eval.sh alone. Further arguments go to `crispformer train`.
 . "$(dirname "$0")/common.sh"
 
+read -ra student_options <<< "${STUDENT_OPTIONS//$'\n'/ }"
 for seed in $RANDOM_SEEDS; do
   for row in $ROWS; do
     say "student $row, seed $seed"
@@ -13,6 +14,6 @@ for seed in $RANDOM_SEEDS; do
       *) how+=(--ablation "$row") ;;
     esac
     training train "$WORK/students/$row-$seed" --data "$data" --val none --arch "$ARCH" "${init[@]}" --batch "$BATCH" \
-      --crop "$CROP" --amp "$AMP" --infer-batch "$INFER_BATCH" --seed "$seed" "${how[@]}" "$@"
+      --crop "$CROP" --amp "$AMP" --infer-batch "$INFER_BATCH" --seed "$seed" "${student_options[@]}" "${how[@]}" "$@"
   done
 done

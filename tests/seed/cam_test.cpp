@@ -47,7 +47,7 @@ torch::Tensor maps_of(const seed::Cams& cams) {
   return torch::tensor(cams.maps).view({static_cast<int64_t>(cams.classes.size()), cams.height, cams.width});
 }
 
-const seed::CamOptions kScales{.scales = {1, 0.5, 1.5}, .flip = true, .multiple = 1};
+const seed::CamOptions kScales{.scales = {1, 0.5, 1.5}, .flip = true, .multiple = 1, .similarity = {.power = 0}};
 
 TEST(Cam, AgreesWithHuggingFaceOverScalesAndFlips) {
   for (const torch::Device device : devices()) {
@@ -57,7 +57,8 @@ TEST(Cam, AgreesWithHuggingFaceOverScalesAndFlips) {
       EXPECT_EQ(cams.classes, tags(name));
       expect_close(name, maps_of(cams), cam_golden().at(name + ".cam"), 1e-4);
     }
-    seed::CamMaker single(golden_classifier(), device, torch::kFloat, {.scales = {1}, .flip = false, .multiple = 1});
+    seed::CamMaker single(golden_classifier(), device, torch::kFloat,
+                          {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
     expect_close("single", maps_of(single.run({photo("a")}, {tags("a")})[0]), cam_golden().at("a.single"), 1e-4);
   }
 }
@@ -72,6 +73,32 @@ TEST(Cam, ABatchIsAsOneByOne) {
   EXPECT_TRUE(one[0].maps.empty());
   expect_close("beside one without tags", maps_of(one[1]), maps_of(both[1]), 1e-6);
   EXPECT_TRUE(maker.run({}, {}).empty());
+}
+
+// The features are those of the scale nearest to 1, both directions; the formula has its own test.
+TEST(Cam, SpreadMapsCoverWhatIsAlikeAndStayMaps) {
+  seed::CamMaker plain(golden_classifier(), torch::kCPU, torch::kFloat, kScales);
+  seed::CamOptions options = kScales;
+  options.similarity = {.power = 4, .rounds = 2};
+  seed::CamMaker spread(golden_classifier(), torch::kCPU, torch::kFloat, options);
+  const torch::Tensor before = maps_of(plain.run({photo("a")}, {tags("a")})[0]);
+  const torch::Tensor after = maps_of(spread.run({photo("a")}, {tags("a")})[0]);
+  EXPECT_GT((after - before).abs().mean().item<double>(), 0.02);
+  EXPECT_GE(after.min().item<double>(), 0);
+  EXPECT_LE(after.max().item<double>(), 1);
+  // A photo's maps do not depend on its neighbours in a batch, nor on which way round it is.
+  const torch::Tensor beside = maps_of(spread.run({photo("b"), photo("a")}, {tags("b"), tags("a")})[1]);
+  expect_close("beside another", beside, after, 1e-4);
+  image::Image mirrored = photo("a");
+  for (int y = 0; y < mirrored.height; ++y) {
+    for (int x = 0; x < mirrored.width; ++x) {
+      for (size_t c = 0; c < 3; ++c) {
+        mirrored.rgb[3 * static_cast<size_t>(y * mirrored.width + x) + c] =
+            photo("a").rgb[3 * static_cast<size_t>(y * mirrored.width + mirrored.width - 1 - x) + c];
+      }
+    }
+  }
+  expect_close("mirrored", maps_of(spread.run({mirrored}, {tags("a")})[0]).flip(2), after, 1e-3);
 }
 
 TEST(Cam, OddSizesWork) {
@@ -118,7 +145,7 @@ class MakeSeeds : public testing::Test {
   }
   std::optional<data::SeedFacts> make(const seed::SeedOptions& options, const std::string& name) {
     seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat,
-                         {.scales = {1}, .flip = false, .multiple = 1});
+                         {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
     return seed::make_seeds(maker, nullptr, seed::photos_for_seeds(samples_, options.untagged), options,
                             {.made_by = "me", .classes = maker.classes()}, folder_.path() / name);
   }
@@ -134,7 +161,8 @@ TEST_F(MakeSeeds, LabelsAreTagsAndWhatIsStoredIsWhatWasComputed) {
   EXPECT_TRUE(facts->complete);
   EXPECT_EQ(facts->class_images[3], 0);
   const data::SeedFolder seeds(folder_.path() / "seeds");
-  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, {.scales = {1}, .flip = false, .multiple = 1});
+  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat,
+                       {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
   int64_t pixels = 0;
   for (const data::Sample& sample : samples_) {
     const image::Image image = photo(sample.tags[0] == 1 ? "a" : "small");
@@ -215,14 +243,15 @@ TEST_F(MakeSeeds, LargePhotosAreWorkedOnSmallAndComeBackInTheirSize) {
   EXPECT_EQ(cams.at("2").sizes(), (std::vector<int64_t>{1, 64}));
 }
 
-TEST_F(MakeSeeds, ConfidentLabelsAreIgnoredBetweenThePowers) {
+TEST_F(MakeSeeds, ConfidentLabelsAreIgnoredBetweenTheBackgrounds) {
   seed::SeedOptions options;
   options.confident = true;
-  options.low_power = 1;
-  options.high_power = 16;
+  options.sure_object = {.power = true, .value = 1};
+  options.sure_background = {.power = true, .value = 16};
   ASSERT_TRUE(make(options, "sure").has_value());
   const data::SeedFolder sure(folder_.path() / "sure");
-  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, {.scales = {1}, .flip = false, .multiple = 1});
+  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat,
+                       {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
   const seed::Cams cams = maker.run({photo("a")}, {{1, 4}})[0];
   const auto labels = [&](double power) {
     return seed::best_labels(seed::posterior(cams, {.power = true, .value = power})).labels;

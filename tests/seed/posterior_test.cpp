@@ -151,6 +151,24 @@ TEST(Refine, TheWalkSpreadsOneCellOverItsSquareAndNoFarther) {
   EXPECT_EQ(chained.probabilities, then.probabilities);
 }
 
+// What a walk levels stays above a background that is asked afterwards, and drowns in one that takes part.
+TEST(Refine, AWalkOfMapsComesBeforeTheBackground) {
+  Scene scene;
+  for (int y = 0; y < 32; ++y) {
+    for (int x = 0; x < 32; ++x) {
+      scene.cams.maps[static_cast<size_t>(32 * y + x)] = x >= 8 && x < 16 && y >= 8 && y < 16 ? 1.0f : 0.0f;
+    }
+  }
+  seed::RefineOptions options;
+  options.chain = {Refinement::kAffinity};
+  const seed::Posterior maps = seed::refined(scene.photo, scene.cams, square_features(), {}, options);
+  EXPECT_GE(scene.share_right(maps), 0.9);
+  options.walk_maps = false;
+  const seed::Posterior levelled = seed::refined(scene.photo, scene.cams, square_features(), {}, options);
+  EXPECT_NEAR(scene.share_right(levelled), 0.75, 1e-9);  // background everywhere
+  EXPECT_EQ(seed::refined(scene.photo, {32, 32, {}, {}}, {}, {}, {.chain = {Refinement::kAffinity}}).labels.size(), 1u);
+}
+
 TEST(Refine, BackgroundAloneStaysAsItIs) {
   const Scene scene;
   seed::Posterior p = seed::posterior({32, 32, {}, {}}, {});

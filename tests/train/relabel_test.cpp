@@ -159,7 +159,7 @@ class Relabel : public testing::Test {
   Relabel() : scenes_(6), before_(scenes_.seeds()) {
     options_.passes = 2;
     options_.sources = {};
-    options_.only_complete = false;
+    options_.all = true;
   }
 
   train::RelabelReport run(const Path& out, const std::vector<data::Sample>& samples, int64_t batch = 2,
@@ -239,11 +239,11 @@ TEST_F(Relabel, WhatAStoppedRunLeftIsMadeAgain) {
   EXPECT_EQ(again.found, report.found);
 }
 
-// With `only_complete` a photo is relabelled as a whole or not at all.
+// Without `all` a photo is relabelled as a whole or not at all.
 TEST_F(Relabel, APhotoWhoseTagIsMissedKeepsItsLabels) {
   for (data::Sample& sample : scenes_.samples) sample.tags = {1, 2};  // an unlearned teacher misses one here and there
   run(at("all"), scenes_.samples);
-  options_.only_complete = true;
+  options_.all = false;
   const train::RelabelReport report = run(at("complete"), scenes_.samples);
   const data::SeedFolder all(at("all")), complete(at("complete"));
   int64_t kept = 0, found = 0;

@@ -131,7 +131,7 @@ TEST(SegmentTask, RelabellingKeepsTheSurestPixels) {
 TEST(SegmentTask, AThresholdHoldsThoughTheShareDoesNotChange) {
   Scenes scenes(4);
   train::SegmentOptions options = relabelling();
-  options.relabel.only_complete = false;  // the teacher's labels alone
+  options.relabel.all = true;  // the teacher's labels alone
   options.relabel.from = 0.5;
   options.phases.drop_first = options.phases.drop_last = 0.25;
   options.relabel.keep_first = options.relabel.keep_last = 0.75;
