@@ -15,7 +15,8 @@ int run_bench(const Arguments& arguments) {
       "Times a network of the given shape: alone, and from a JPEG in memory to a mask; or a step of its training.",
       "  crispformer bench --arch mit_b0 --head crispformer --size 512\n"
       "  crispformer bench --arch mit_b5 --head segformer --batch 16 --dtype fp16 --device cuda --json\n"
-      "  crispformer bench --train --arch mit_b2 --batch 16 --dtype bf16 --device cuda\n");
+      "  crispformer bench --train --arch mit_b2 --batch 16 --dtype bf16 --device cuda\n"
+      "  crispformer bench --relabel --arch mit_b1 --batch 16 --dtype bf16 --device cuda\n");
   flow::BenchOptions options;
   std::string head = "crispformer", classes = "21", dtype = "f32";
   bool json = false;
@@ -30,6 +31,8 @@ int run_bench(const Arguments& arguments) {
   line.app.add_option("--iterations", options.iterations, "timed passes; 0 times for about three seconds");
   line.app.add_option("--warmup", options.warmup, "passes before the timing starts");
   line.app.add_flag("--train", options.train, "time a training step: every loss, backward, optimizer, teacher");
+  line.app.add_flag("--relabel", options.relabel,
+                    "time the teacher's view, and in how many plain passes it could be had");
   line.app.add_flag("--network-only", options.network_only, "leave out the timing from JPEG to mask");
   line.app.add_flag("--boundary", options.boundary, "evaluate the boundary head too");
   line.app.add_flag("--json", json, "figures for machines on stdout");
@@ -37,7 +40,7 @@ int run_bench(const Arguments& arguments) {
 
   if (options.ablation.empty()) options.ablation = model::parse_head(head) == model::HeadKind::kSegformer ? "A0" : "A6";
   options.classes = static_cast<int64_t>(read_classes(classes).size());
-  options.network_only = options.network_only || options.train;
+  options.network_only = options.network_only || options.train || options.relabel;
   options.device = tensor::parse_device(line.device);
   options.dtype = tensor::parse_dtype(dtype);
   const flow::BenchReport report = flow::bench(options);
@@ -62,6 +65,10 @@ int run_bench(const Arguments& arguments) {
                                   {"end_to_end", nullptr},
                                   {"peak_memory_mb", report.peak_memory_mb},
                                   {"parameters", report.parameters}};
+    if (options.relabel) {
+      out["relabel"] = figures(report.relabel);
+      out["relabel_passes"] = report.relabel.median_ms / report.network.median_ms;
+    }
     if (!options.network_only) out["end_to_end"] = figures(report.end_to_end);
     fmt::print("{}\n", out.dump(2));
     return 0;
@@ -74,6 +81,10 @@ int run_bench(const Arguments& arguments) {
                t.images_per_s, t.p10_ms, t.p90_ms, t.iterations);
   };
   row(options.train ? "training step" : "network alone", report.network);
+  if (options.relabel) {
+    row("relabelling", report.relabel);
+    fmt::print("  {:<22} {:>9.2f} plain passes\n", "", report.relabel.median_ms / report.network.median_ms);
+  }
   if (!options.network_only) row("JPEG to mask", report.end_to_end);
   fmt::print("  {:<22} {:>9.0f} MB\n", "peak memory", report.peak_memory_mb);
   return 0;

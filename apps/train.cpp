@@ -64,6 +64,9 @@ void bind_method(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--relabel-refine", o.relabel_refine,
                  "none as in the paper, crf or par: edges of the teacher's labels")
       ->group(stage_c);
+  app.add_option("--trust", r.trust, "in the labels so far, against the teacher: 0 as in the paper, 1 as much as in it")
+      ->check(CLI::Range(0.0, 10.0))
+      ->group(stage_c);
   app.add_flag("--relabel-all", r.all, "relabel photos too in which the teacher misses a tag")->group(stage_c);
   app.add_flag("--image-wide", r.image_wide, "shares over the image, not of each class")->group(stage_c);
   app.add_option("--tau", r.threshold, "above 0: a fixed threshold of uncertainty instead of shares")->group(stage_c);

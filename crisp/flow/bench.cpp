@@ -13,7 +13,9 @@
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/tensor/autocast.h"
 #include "crisp/tensor/cuda.h"
+#include "crisp/train/relabel.h"
 
 namespace crisp::flow {
 namespace {
@@ -76,6 +78,26 @@ BenchReport bench(const BenchOptions& options) {
   for (const torch::Tensor& parameter : network->parameters()) report.parameters += parameter.numel();
   if (options.train) {
     report.network = time(training_step(options, config), options);
+    report.peak_memory_mb = peak();
+    return report;
+  }
+  if (options.relabel) {
+    network->to(options.device);
+    network->eval();
+    const torch::Tensor photos = torch::randn({options.batch, 3, options.size, options.size}).to(options.device);
+    const auto timed = [&](const std::function<void()>& what) {
+      return time(
+          [&] {
+            const torch::InferenceMode inference;
+            const tensor::Autocast mixed(options.device, options.dtype);
+            what();
+            tensor::synchronise(options.device);
+          },
+          options);
+    };
+    report.network = timed([&] { network->forward(photos, {}); });
+    report.relabel =
+        timed([&] { train::teacher_views(*network, photos, train::RelabelOptions{}.passes, train::TeacherSources{}); });
     report.peak_memory_mb = peak();
     return report;
   }

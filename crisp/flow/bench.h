@@ -19,7 +19,8 @@ struct BenchOptions {
   int64_t iterations = 0;  // 0: as many as fit three seconds, at least five
   int64_t warmup = 3;
   bool boundary = false;
-  bool train = false;  // a training step instead of a pass; `dtype` is that of mixed precision then
+  bool train = false;    // a training step instead of a pass; `dtype` is that of mixed precision then
+  bool relabel = false;  // the teacher's view of photos too, in mixed precision
   bool network_only = false;
 };
 
@@ -30,6 +31,7 @@ struct Timing {
 
 struct BenchReport {
   Timing network;             // tensor in, logits out; or a whole training step
+  Timing relabel;             // the teacher's view, eight passes with dropout
   Timing end_to_end;          // JPEG bytes in, mask out
   double peak_memory_mb = 0;  // of the process, or of the device
   int64_t parameters = 0;

@@ -65,7 +65,7 @@ std::string describe(const StudentOptions& o) {
               {"crop", a.crop},
               {"scale", {a.scale_low, a.scale_high}},
               {"drop", {o.task.phases.drop_first, o.task.phases.drop_last}},
-              {"relabel", {r.from, r.every, r.passes, r.found_at_least, r.keep_first, r.keep_last, r.all}},
+              {"relabel", {r.from, r.every, r.passes, r.found_at_least, r.keep_first, r.keep_last, r.all, r.trust}},
               {"relabel_refine", o.relabel_refine},
               {"ema", o.trainer.ema_decay},
               {"amp", o.trainer.amp},

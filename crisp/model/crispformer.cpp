@@ -72,24 +72,37 @@ torch::Tensor CrispformerHeadImpl::modulated(const torch::Tensor& plain, const t
 }
 
 Prediction CrispformerHeadImpl::forward(const Features& features, const ForwardOptions& options) {
-  Maps maps;
-  for (size_t i = 0; i < 4; ++i) maps[i] = project[i]->as<ConvNorm>()->forward(features[i]).relu_();
+  return decide(fuse_all(features), options);
+}
 
-  Prediction result;
-  torch::Tensor plain_scores;
+void CrispformerHeadImpl::sample(const Features& features, int64_t times,
+                                 const std::function<void(const Prediction&)>& take) {
+  const Fused plain = fuse_all(features);
+  for (int64_t i = 0; i < times; ++i) take(decide(plain, {.sample_dropout = true}));
+}
+
+CrispformerHeadImpl::Fused CrispformerHeadImpl::fuse_all(const Features& features) {
+  Fused plain;
+  Maps& maps = plain.maps;
+  for (size_t i = 0; i < 4; ++i) maps[i] = project[i]->as<ConvNorm>()->forward(features[i]).relu_();
   if (config.fusion == Fusion::kDmf) {
-    plain_scores = scores(maps);
-    result.scale_weights = torch::softmax(plain_scores, 1);
+    plain.scores = scores(maps);
+    plain.weights = torch::softmax(plain.scores, 1);
   } else if (config.fusion == Fusion::kMean) {
-    result.scale_weights = torch::full({maps[0].size(0), 4, maps[0].size(2), maps[0].size(3)}, 0.25,
-                                       maps[0].options().dtype(torch::kFloat));
+    plain.weights = torch::full({maps[0].size(0), 4, maps[0].size(2), maps[0].size(3)}, 0.25,
+                                maps[0].options().dtype(torch::kFloat));
   }
+  plain.fused = fuse(maps, plain.weights);
+  return plain;
+}
+
+Prediction CrispformerHeadImpl::decide(const Fused& plain, const ForwardOptions& options) {
+  const Maps& maps = plain.maps;
+  Prediction result;
+  result.scale_weights = plain.weights;
   const torch::Tensor mask = channel_dropout(maps[0], config.dropout, is_training() || options.sample_dropout);
-  const auto fused_with = [&](const torch::Tensor& weights) {
-    const torch::Tensor fused = fuse(maps, weights);
-    return mask.defined() ? fused * mask : fused;
-  };
-  result.fused = fused_with(result.scale_weights);
+  const auto dropped = [&](const torch::Tensor& fused) { return mask.defined() ? fused * mask : fused; };
+  result.fused = dropped(plain.fused);
 
   if (variance) {
     result.variance = variance->forward(result.fused);
@@ -105,8 +118,8 @@ Prediction CrispformerHeadImpl::forward(const Features& features, const ForwardO
                                                                                 : torch::Tensor();
   if (modulate) {
     const torch::Tensor like = result.logits.defined() ? result.logits : result.scale_weights;
-    result.scale_weights = torch::softmax(modulated(plain_scores, uncertainty_of(like)), 1);
-    result.fused = fused_with(result.scale_weights);
+    result.scale_weights = torch::softmax(modulated(plain.scores, uncertainty_of(like)), 1);
+    result.fused = dropped(fuse(maps, result.scale_weights));
     result.logits = classifier->forward(result.fused);
   }
   result.refined = result.logits;

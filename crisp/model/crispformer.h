@@ -20,6 +20,7 @@ namespace crisp::model {
 struct CrispformerHeadImpl : HeadImpl, Drawn {
   CrispformerHeadImpl(const EncoderConfig& encoder, const HeadConfig& head);
   Prediction forward(const Features& features, const ForwardOptions& options) override;
+  void sample(const Features& features, int64_t times, const std::function<void(const Prediction&)>& take) override;
   void draw() override;  // equal weights for all scales, alpha_i = 0.1
 
   const HeadConfig config;
@@ -34,6 +35,14 @@ struct CrispformerHeadImpl : HeadImpl, Drawn {
 
  private:
   using Maps = std::array<torch::Tensor, 4>;
+  struct Fused {           // what stands before dropout
+    Maps maps;             // Y_i
+    torch::Tensor scores;  // s, of DMF
+    torch::Tensor weights;
+    torch::Tensor fused;  // F, unmodulated
+  };
+  Fused fuse_all(const Features& features);
+  Prediction decide(const Fused& plain, const ForwardOptions& options);
   torch::Tensor scores(const Maps& maps);  // [N, 4, h, w]
   torch::Tensor fuse(const Maps& maps, const torch::Tensor& weights);
   torch::Tensor modulated(const torch::Tensor& scores, const torch::Tensor& uncertainty) const;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "crisp/model/mit.h"
 #include "crisp/model/prediction.h"
 
@@ -8,6 +10,12 @@ namespace crisp::model {
 // What stands on the encoder: four feature maps in, a Prediction out.
 struct HeadImpl : torch::nn::Module {
   virtual Prediction forward(const Features& features, const ForwardOptions& options) = 0;
+
+  // So many predictions in evaluation mode, each with a dropout of its own (MC-dropout), one after the other to `take`.
+  // What no dropout reaches is computed once.
+  virtual void sample(const Features& features, int64_t times, const std::function<void(const Prediction&)>& take) {
+    for (int64_t i = 0; i < times; ++i) take(forward(features, {.sample_dropout = true}));
+  }
 };
 
 // One factor a channel, 0 or 1/(1-p): dropout of whole channels. Undefined when nothing is to be dropped.

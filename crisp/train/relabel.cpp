@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 
 #include "crisp/base/error.h"
@@ -46,6 +47,26 @@ image::Mask uncertainty_levels(const TeacherView& view, int width, int height) {
   return to_mask((levels * 255).round_().clamp_(0, 255).to(torch::kUInt8).to(torch::kCPU));
 }
 
+void weigh(const data::Seed& so_far, double trust, seed::Posterior& p) {
+  const size_t pixels = p.pixels(), count = p.labels.size();
+  if (so_far.labels.labels.size() != pixels || count < 2) return;
+  const auto labels = static_cast<float>(count);
+  std::array<float, 256> own{}, others{};  // factors by level of uncertainty
+  for (size_t level = 0; level < 256; ++level) {
+    const float margin = 1 - static_cast<float>(level) / 255;
+    const float q = std::min(kSure, (1 + (labels - 1) * margin) / labels);
+    own[level] = std::pow(q, static_cast<float>(trust));
+    others[level] = std::pow((1 - q) / (labels - 1), static_cast<float>(trust));
+  }
+  for (size_t i = 0; i < pixels; ++i) {
+    const uint8_t label = so_far.labels.labels[i], level = so_far.uncertainty.labels[i];
+    if (label == image::kIgnore) continue;
+    for (size_t k = 0; k < count; ++k) {
+      p.probabilities[k * pixels + i] *= p.labels[k] == label ? own[level] : others[level];
+    }
+  }
+}
+
 int64_t tags_found(const image::Mask& labels, const std::vector<int>& tags) {
   std::array<bool, 256> present{};
   for (const uint8_t label : labels.labels) present[label] = true;
@@ -60,12 +81,16 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torc
   const int64_t rows = (images.size(2) + 3) / 4, columns = (images.size(3) + 3) / 4;
   torch::Tensor mean, aleatoric, mean_entropy;
   const auto add = [](torch::Tensor& sum, const torch::Tensor& more) { sum = sum.defined() ? sum.add_(more) : more; };
-  for (int64_t i = 0; i < passes; ++i) {
-    const model::Prediction said = teacher.head->forward(features, {.sample_dropout = passes > 1});
+  const auto count = [&](const model::Prediction& said) {
     const torch::Tensor log_p = torch::log_softmax(said.refined.to(torch::kFloat), 1);
     add(mean, log_p.exp());
     if (sources.epistemic) add(mean_entropy, ops::relative_entropy(log_p));
     if (sources.aleatoric && said.variance.defined()) add(aleatoric, said.variance.mean(1));
+  };
+  if (passes > 1) {
+    teacher.head->sample(features, passes, count);
+  } else {
+    count(teacher.head->forward(features, {}));
   }
   mean = mean / static_cast<double>(passes);
   const torch::Tensor entropy = ops::relative_entropy(mean.clamp_min(1e-12).log());
@@ -91,12 +116,13 @@ data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int
 }
 
 data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& tags, const image::Image& photo,
-                              const seed::RefineOptions& refine) {
+                              const data::Seed* so_far, const RelabelOptions& options) {
   seed::Posterior p{photo.width, photo.height, background_and(tags), {}};
   const torch::Tensor full = resized(planes(view, p.labels), photo.width, photo.height).clamp_min(1e-5).contiguous();
   p.probabilities.assign(full.const_data_ptr<float>(), full.const_data_ptr<float>() + full.numel());
+  if (so_far != nullptr && options.trust > 0) weigh(*so_far, options.trust, p);
   seed::normalise(p);
-  seed::refine(photo, {}, refine, p);
+  seed::refine(photo, {}, options.refine, p);
   return {seed::best_labels(p), uncertainty_levels(view, photo.width, photo.height)};
 }
 
@@ -115,8 +141,8 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
                                 .data = before.facts().data,
                                 .split = before.facts().split,
                                 .classes = before.facts().classes,
-                                .options = fmt::format(R"({{"relabelled": true, "refine": "{}"}})",
-                                                       seed::to_string(options.refine.chain))});
+                                .options = fmt::format(R"({{"relabelled": true, "refine": "{}", "trust": {}}})",
+                                                       seed::to_string(options.refine.chain), options.trust)});
   teacher->eval();
   struct Found {
     size_t index;
@@ -155,9 +181,11 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
     const torch::InferenceMode inference;
     const data::Sample& sample = samples[photo.index];
     Found one{photo.index, 0, 0, 0, static_cast<int64_t>(sample.tags.size()), std::nullopt};
-    data::Seed made = options.refine.chain.empty()
-                          ? label_from(view, sample.tags, photo.image.width, photo.image.height)
-                          : refined_label_from(view, sample.tags, photo.image, options.refine);
+    const bool plain = options.refine.chain.empty() && options.trust == 0;
+    std::optional<data::Seed> so_far;
+    if (options.trust > 0 && before.has(sample.id)) so_far = before.read(sample.id);
+    data::Seed made = plain ? label_from(view, sample.tags, photo.image.width, photo.image.height)
+                            : refined_label_from(view, sample.tags, photo.image, so_far ? &*so_far : nullptr, options);
     one.found = tags_found(made.labels, sample.tags);
     if (!options.all && one.found < one.tags && before.has(sample.id)) made = before.read(sample.id);
     writer.write(sample.id, made);

@@ -146,11 +146,32 @@ TEST(LabelFrom, RefinementBringsEdgesToThePhotos) {
   };
   EXPECT_EQ(columns(train::label_from(view, {1}, 32, 32)), 18);
   for (const seed::Refinement step : {seed::Refinement::kCrf, seed::Refinement::kPar}) {
-    seed::RefineOptions refine;
-    refine.chain = {step};
-    const data::Seed made = train::refined_label_from(view, {1}, photo, refine);
+    train::RelabelOptions options;
+    options.refine.chain = {step};
+    const data::Seed made = train::refined_label_from(view, {1}, photo, nullptr, options);
     EXPECT_EQ(columns(made), 16);
     EXPECT_EQ(made.uncertainty.labels[0], 102) << "the teacher's, 0.4 of 255";
+  }
+}
+
+// P q^trust by hand: the teacher says 0.61 for class 1; labels so far say background, with a margin of 1 - u.
+TEST(RelabelLabel, LabelsSoFarWeighAsMuchAsTheyAreTrusted) {
+  train::TeacherView view;
+  view.probabilities = torch::full({2, 8, 8}, 0.39f);
+  view.probabilities[1].fill_(0.61f);
+  view.uncertainty = torch::zeros({8, 8});
+  data::Seed so_far{image::Mask(32, 32), image::Mask(32, 32)};
+  for (size_t i = 0; i < 32 * 32; ++i) so_far.uncertainty.labels[i] = static_cast<uint8_t>(i / 4);  // 0 .. 255
+  for (size_t i = 1020; i < 1024; ++i) so_far.labels.labels[i] = 255;
+  for (const double trust : {0.0, 0.5, 1.0}) {
+    train::RelabelOptions options;
+    options.trust = trust;
+    const data::Seed made = train::refined_label_from(view, {1}, image::Image(32, 32), &so_far, options);
+    for (size_t i = 0; i < 1024; ++i) {
+      const double margin = 1 - static_cast<double>(i / 4) / 255, q = std::min(0.95, (1 + margin) / 2);
+      const bool background = so_far.labels.labels[i] == 0 && 0.39 * std::pow(q, trust) > 0.61 * std::pow(1 - q, trust);
+      ASSERT_EQ(made.labels.labels[i], background ? 0 : 1) << "pixel " << i << ", trust " << trust;
+    }
   }
 }
 
