@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "apps/command_line.h"
-#include "apps/training_options.h"
+#include "apps/student_options.h"
 #include "crisp/base/error.h"
 #include "crisp/base/interrupt.h"
 #include "crisp/base/text.h"
@@ -29,6 +29,7 @@ int run_ablate(const Arguments& arguments) {
       "beside ours, marked as theirs. Stopped, the same command goes on.",
       "  crispformer ablate --data scenes/ --seeds seeds/ --table components --runs 3 --epochs 10 --out ab\n"
       "  crispformer ablate --data scenes/ --table seeds --seeds crf=seeds/ --seeds par=seeds_par/ --out ab\n"
+      "  crispformer ablate --data scenes/ --seeds seeds/ --rows A0,A6 --drop-first 0 --drop-last 0 --out ab\n"
       "  crispformer ablate --table cost --arch mit_b0 --out ab\n");
   flow::AblateOptions o;
   std::vector<std::string> seeds;
@@ -38,22 +39,15 @@ int run_ablate(const Arguments& arguments) {
   o.student.trainer.validate_every = 0;
   o.student.trainer.schedule.decay = "poly";
   line.app.add_option("--table", o.table, join(flow::grid_names(), ", "));
+  line.app.add_option("--rows", o.rows, "some rows of the table; by default all")->delimiter(',');
   line.app.add_option("--data", o.student.data, "the data set: VOC, COCO or folder layout");
   line.app.add_option("--split", o.student.split, "photos to learn from");
   line.app.add_option("--val", o.val, "photos to measure on: a split with masks, or auto");
   line.app.add_option("--seeds", seeds, "a seed folder; several for --table seeds, as NAME=FOLDER");
   line.app.add_option("--runs", o.runs, "trainings a row")->check(CLI::Range(1, 100));
   line.app.add_option("--out", o.out, "folder for the runs and the tables")->required();
-  line.app.add_option("--arch", o.student.arch, "mit_b0 .. mit_b5");
-  line.app.add_option("--init", o.student.init, "encoder weights to start from; by default those shipped");
-  line.app.add_option("--width", o.student.width, "channels of the head; 0: the architecture's");
-  line.app.add_option("--batch", o.student.task.batch, "crops a batch")->check(CLI::Range(1, 4096));
-  line.app.add_option("--rate", o.student.task.encoder_rate, "learning rate of the encoder");
-  line.app.add_option("--head-rate", o.student.task.head_rate, "learning rate of the head");
-  line.app.add_option("--ema-decay", o.student.trainer.ema_decay, "of the teacher");
   line.app.add_option("--size", o.size, "side of the image for --table cost");
-  bind_trainer(line.app, o.student.trainer);
-  bind_augment(line.app, o.student.task.augment);
+  bind_student(line.app, o.student);
   if (!line.parse(arguments)) return 0;
 
   if (o.table != "cost" && (o.student.data.empty() || seeds.empty())) {

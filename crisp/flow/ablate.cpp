@@ -1,7 +1,10 @@
 #include "crisp/flow/ablate.h"
 
+#include <algorithm>
+
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
+#include "crisp/base/text.h"
 #include "crisp/base/version.h"
 #include "crisp/flow/ablation_grid.h"
 #include "crisp/flow/bench.h"
@@ -87,6 +90,21 @@ class Grids {
   const std::string val_;
 };
 
+// The rows that were asked for, in the table's order.
+Grid chosen_rows(Grid grid, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return grid;
+  std::vector<std::string> names;
+  for (const GridRow& row : grid.rows) names.push_back(row.name);
+  for (const std::string& name : wanted) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw UsageError("--rows {}: the table has {}", name, join(names, ", "));
+    }
+  }
+  std::erase_if(grid.rows,
+                [&](const GridRow& row) { return std::find(wanted.begin(), wanted.end(), row.name) == wanted.end(); });
+  return grid;
+}
+
 // Parameters, arithmetic and time of each component row; nothing is trained.
 report::AblationTable cost_table(const AblateOptions& o, torch::Device device) {
   using report::Better;
@@ -144,7 +162,7 @@ std::optional<report::AblationTable> ablate(const AblateOptions& options, torch:
     if (options.table == "seeds" && options.seed_folders.size() < 2) {
       throw UsageError("--table seeds compares seed folders: give several, as --seeds crf=DIR --seeds par=DIR");
     }
-    table = Grids(options, device, stop).run(grid_of(options.table, options.seed_folders));
+    table = Grids(options, device, stop).run(chosen_rows(grid_of(options.table, options.seed_folders), options.rows));
   }
   if (!table) return table;
   make_folder(options.out);

@@ -11,6 +11,7 @@ namespace crisp::flow {
 
 struct AblateOptions {
   std::string table = "components";
+  std::vector<std::string> rows;                           // by name; empty: all
   int64_t runs = 3;                                        // trainings a row, with seeds 0, 1, ...
   std::vector<std::pair<std::string, Path>> seed_folders;  // the first is what other tables learn from
   StudentOptions student;                                  // what all rows share
