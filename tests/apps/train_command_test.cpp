@@ -1,4 +1,6 @@
 // `crispformer train` from the shell: kills, a full disk, bad input, what outputs say, overfitting.
+#include <fmt/format.h>
+
 #include "crisp/data/seed_folder.h"
 #include "tests/apps/seeds_fixture.h"
 
@@ -186,6 +188,45 @@ TEST_F(Train, PhotosWithoutSeedsAreCounted) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_TRUE(contains(result.err, "3 photo(s) of split train have no seed and are left out")) << result.err;
   EXPECT_TRUE(contains(result.err, "9 photos, 4 classes, mit_b0 row A6 U4, crop 32")) << result.err;
+}
+
+// A row's cells are the mean of what its runs were measured at; what is there is not trained again.
+TEST_F(Train, AblateTrainsTheRowsThatWereAskedFor) {
+  const std::string call = "ablate --table boundary --runs 2 --epochs 1 --no-relabel --val val" + from_seeds() +
+                           "--out " + quoted(at("ab")) + " --rows ";
+  const ProgramResult first = run_program(call + "A0");
+  ASSERT_EQ(first.status, 0) << first.err;
+  double mean = 0;
+  for (const char* run : {"A0-U4-seed0", "A0-U4-seed1"}) {
+    ASSERT_TRUE(fs::exists(at("ab") / "runs" / run / "model.safetensors"));
+    mean += json(at("ab") / "runs" / run / "eval" / "metrics.json")["miou"].get<double>() / 2;
+  }
+  EXPECT_TRUE(contains(first.out, fmt::format("{:.2f}", mean))) << mean << " in\n" << first.out;
+  EXPECT_FALSE(contains(first.out, "CrispFormer"));
+  EXPECT_FALSE(fs::exists(at("ab") / "runs/A6-U4-seed0"));
+  const std::string table = read_text(at("ab") / "boundary.csv");
+  const auto written = fs::last_write_time(at("ab") / "runs/A0-U4-seed0/model.safetensors");
+  const ProgramResult again = run_program(call + "A0");
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(again.out, first.out);
+  EXPECT_EQ(read_text(at("ab") / "boundary.csv"), table);
+  EXPECT_EQ(fs::last_write_time(at("ab") / "runs/A0-U4-seed0/model.safetensors"), written);
+
+  const ProgramResult unknown = run_program(call + "A0,A9");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_TRUE(contains(unknown.err, "--rows A9: the table has A0, A6")) << unknown.err;
+}
+
+// A run goes on with its own options, flags too.
+TEST_F(Train, AResumedRunKeepsItsFlags) {
+  for (const bool all : {false, true}) {
+    const Path run = at(all ? "all" : "complete");
+    ASSERT_EQ(train("--epochs 1 --val none --no-relabel" + from_seeds() + (all ? " --relabel-all" : ""), run).status,
+              0);
+    EXPECT_TRUE(contains(read_text(run / "config.toml"), all ? "relabel-all=true" : "relabel-all=false"));
+    ASSERT_EQ(run_program("train --resume " + quoted(run)).status, 0);
+    EXPECT_TRUE(contains(read_text(run / "config.toml"), all ? "relabel-all=true" : "relabel-all=false"));
+  }
 }
 
 TEST_F(Train, APresetHoldsHoweverItIsGiven) {
