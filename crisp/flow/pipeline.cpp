@@ -279,6 +279,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.task.phases.drop_first = o.student.task.phases.drop_last = 0;
     o.student.task.relabel.keep_first = o.student.task.relabel.keep_last = 1;
     o.student.relabel_refine = "crf";
+    o.student.task.relabel.trust = 0.5;
     o.student.width = 128;
     o.student.task.relabel.from = 0.5;
     o.student.task.relabel.every = 0.25;

@@ -12,12 +12,16 @@ training classify "$WORK/tags" --data "$data" --split train_aug --val none --arc
 seeds() {
   local split=$1 refine=$2 out=$3
   shift 3
-  if [ "$refine" = plain ]; then set -- --similarity 0 "$@"; refine=none; fi
+  local background=$BACKGROUND
+  case $refine in
+    plain) set -- --similarity 0 "$@"; refine=none; background=$PLAIN_BACKGROUND ;;
+    affinity*) background=$WALKED_BACKGROUND ;;
+  esac
   if is_complete "$out"; then
     echo "there already: $out"
   else
     timed "$CRISP" seeds --data "$data" --split "$split" --classifier "$WORK/tags" --refine "$refine" --out "$out" \
-      --scales "$SCALES" --background "$BACKGROUND" --crf-scale "$CRF_SCALE" --batch "$INFER_BATCH" "$@" "${common[@]}"
+      --scales "$SCALES" --background "$background" --crf-scale "$CRF_SCALE" --batch "$INFER_BATCH" "$@" "${common[@]}"
   fi
 }
 

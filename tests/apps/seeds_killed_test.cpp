@@ -16,7 +16,8 @@ ProgramResult disturbed(const std::string& arguments, const std::string& count, 
 }
 
 std::string lines_of(const Path& file) { return "cat " + quoted(file) + " 2>/dev/null | wc -l"; }
-std::string files_in(const Path& folder) { return "ls " + quoted(folder) + " 2>/dev/null | wc -l"; }
+// Prints how many files are there, those still being written left out.
+std::string files_in(const Path& folder) { return "ls " + quoted(folder) + " 2>/dev/null | grep -v -c -F .tmp-"; }
 
 class Killed : public Seeds {};
 
