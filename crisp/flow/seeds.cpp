@@ -7,6 +7,7 @@
 #include "crisp/base/text.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/run_folder.h"
+#include "crisp/ops/device_par.h"
 #include "crisp/tensor/device.h"
 
 namespace crisp::flow {
@@ -137,6 +138,7 @@ std::optional<data::SeedFacts> make_seed_folder(const SeedsOptions& options, tor
   }
   seed::SeedOptions how = options.seed;
   how.stop = stop;
+  how.refine.par_by = ops::par_on(device);
   return seed::make_seeds(cams, affinity ? &*affinity : nullptr, photos, how, facts_of(options, dataset.classes),
                           options.out);
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,5 +30,8 @@ struct ParOptions {
 // finite count as 0.
 void par(std::span<const uint8_t> rgb, int width, int height, int labels, std::span<const float> scores,
          std::span<float> refined, const ParOptions& options = {});
+
+using ParFunction = std::function<void(std::span<const uint8_t> rgb, int width, int height, int labels,
+                                       std::span<const float> scores, std::span<float> refined, const ParOptions&)>;
 
 }  // namespace crisp::ops

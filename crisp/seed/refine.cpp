@@ -100,7 +100,7 @@ void refine(const image::Image& photo, const AffinityFeatures& features, const R
         ops::crf(photo.rgb, p.width, p.height, labels, p.probabilities, p.probabilities, options.crf);
         break;
       case Refinement::kPar:
-        ops::par(photo.rgb, p.width, p.height, labels, p.probabilities, p.probabilities, options.par);
+        options.par_by(photo.rgb, p.width, p.height, labels, p.probabilities, p.probabilities, options.par);
         normalise(p);
         break;
       case Refinement::kAffinity:

@@ -19,7 +19,8 @@ struct RefineOptions {
   std::vector<Refinement> chain;
   ops::CrfOptions crf = ops::crf_preset(ops::kDefaultCrf);
   ops::ParOptions par;
-  int walk_steps = 64;  // AffinityNet takes 256; see docs/method.md
+  ops::ParFunction par_by = ops::par;  // ops::par_on gives a GPU's
+  int walk_steps = 64;                 // AffinityNet takes 256; see docs/method.md
   float walk_beta = 8;
   // A chain that begins with affinity walks the maps, before the background has its say (as IRN does; Ahn et al.,
   // 2019): a walk levels whatever is inside an object's edges, and a constant background never loses by that.

@@ -12,6 +12,7 @@
 #include "crisp/image/decode.h"
 #include "crisp/infer/photo_stream.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/ops/device_par.h"
 #include "crisp/ops/uncertainty.h"
 #include "crisp/ops/upsample_labels.h"
 #include "crisp/tensor/autocast.h"
@@ -127,10 +128,12 @@ data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& t
 }
 
 RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples,
-                      const data::SeedFolder& before, const data::Dataset* truth, const RelabelOptions& options,
+                      const data::SeedFolder& before, const data::Dataset* truth, const RelabelOptions& given,
                       torch::Device device, torch::ScalarType dtype, int workers, int64_t batch, uint64_t seed,
                       const std::string& name, const Path& out) {
   const auto start = std::chrono::steady_clock::now();
+  RelabelOptions options = given;
+  options.refine.par_by = ops::par_on(device);
   // Groups of photos share their dropout's randomness, and the teacher's own finds are not in the folder: what a
   // stopped run left is made again, so that it ends with the same labels.
   if (data::is_seed_folder(out)) {
