@@ -54,21 +54,6 @@ std::vector<Offset> neighbours(const std::vector<int>& dilations) {
   return offsets;
 }
 
-// w2 times the softmax of the position term: the same for every pixel.
-std::vector<float> place_weights(const std::vector<Offset>& offsets, const ParOptions& options) {
-  std::vector<double> distances, weights;
-  double mean = 0, variance = 0, sum = 0;
-  for (const Offset& o : offsets) distances.push_back(std::hypot(o.dy, o.dx));
-  for (const double d : distances) mean += d / static_cast<double>(distances.size());
-  for (const double d : distances) variance += (d - mean) * (d - mean) / static_cast<double>(distances.size() - 1);
-  const auto logit = [&](double d) { return -std::pow(d / (std::sqrt(variance) + kTiny) / options.w1, 2); };
-  const double most = logit(*std::min_element(distances.begin(), distances.end()));
-  for (const double d : distances) sum += weights.emplace_back(std::exp(logit(d) - most));
-  std::vector<float> result;
-  for (const double w : weights) result.push_back(static_cast<float>(options.w2 * w / sum));
-  return result;
-}
-
 CRISP_SIMD void add(const float* __restrict row, float* __restrict sum, size_t width) {
   for (size_t x = 0; x < width; ++x) sum[x] += row[x];
 }
@@ -118,7 +103,7 @@ class RowWeights {
              const ParOptions& options)
       : image_(3, width, height, margin),
         offsets_(offsets),
-        place_(place_weights(offsets, options)),
+        place_(par_place_weights(options)),
         w1_(options.w1),
         scale_(options.keep_sum ? 1 / (1 + options.w2) : 1),
         width_(static_cast<size_t>(width)),
@@ -158,8 +143,24 @@ class RowWeights {
   std::vector<float> mean_, spread_;
 };
 
-void check(std::span<const uint8_t> rgb, int width, int height, int labels, std::span<const float> scores,
-           std::span<float> refined, const ParOptions& options) {
+}  // namespace
+
+std::vector<float> par_place_weights(const ParOptions& options) {
+  std::vector<double> distances, weights;
+  double mean = 0, variance = 0, sum = 0;
+  for (const Offset& o : neighbours(options.dilations)) distances.push_back(std::hypot(o.dy, o.dx));
+  for (const double d : distances) mean += d / static_cast<double>(distances.size());
+  for (const double d : distances) variance += (d - mean) * (d - mean) / static_cast<double>(distances.size() - 1);
+  const auto logit = [&](double d) { return -std::pow(d / (std::sqrt(variance) + kTiny) / options.w1, 2); };
+  const double most = logit(*std::min_element(distances.begin(), distances.end()));
+  for (const double d : distances) sum += weights.emplace_back(std::exp(logit(d) - most));
+  std::vector<float> result;
+  for (const double w : weights) result.push_back(static_cast<float>(options.w2 * w / sum));
+  return result;
+}
+
+void check_par(std::span<const uint8_t> rgb, int width, int height, int labels, std::span<const float> scores,
+               std::span<float> refined, const ParOptions& options) {
   if (width < 1 || height < 1 || labels < 1)
     throw Error("PAR: an image of {} x {} pixels and {} labels; each must be at least 1", width, height, labels);
   const size_t pixels = static_cast<size_t>(width) * static_cast<size_t>(height);
@@ -175,11 +176,9 @@ void check(std::span<const uint8_t> rgb, int width, int height, int labels, std:
     throw UsageError("PAR: w1 must be above 0, w2 and iterations not negative");
 }
 
-}  // namespace
-
 void par(std::span<const uint8_t> rgb, int width, int height, int labels, std::span<const float> scores,
          std::span<float> refined, const ParOptions& options) {
-  check(rgb, width, height, labels, scores, refined, options);
+  check_par(rgb, width, height, labels, scores, refined, options);
   const auto w = static_cast<size_t>(width), h = static_cast<size_t>(height), count = static_cast<size_t>(labels);
   const int margin = *std::max_element(options.dilations.begin(), options.dilations.end());
   const std::vector<Offset> offsets = neighbours(options.dilations);

@@ -31,6 +31,12 @@ struct ParOptions {
 void par(std::span<const uint8_t> rgb, int width, int height, int labels, std::span<const float> scores,
          std::span<float> refined, const ParOptions& options = {});
 
+// The parts that kernels elsewhere share. A problem with what was given is an error.
+void check_par(std::span<const uint8_t> rgb, int width, int height, int labels, std::span<const float> scores,
+               std::span<float> refined, const ParOptions& options);
+// w2 times the softmax of the position term, the same for every pixel: 8 numbers a dilation, row by row.
+std::vector<float> par_place_weights(const ParOptions& options);
+
 using ParFunction = std::function<void(std::span<const uint8_t> rgb, int width, int height, int labels,
                                        std::span<const float> scores, std::span<float> refined, const ParOptions&)>;
 
