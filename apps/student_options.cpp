@@ -57,6 +57,10 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--relabel-from", r.from, "fraction of training")->group(stage_c);
   app.add_option("--relabel-every", r.every, "fraction of training")->group(stage_c);
   app.add_option("--passes", r.passes, "predictions with dropout that are averaged")->group(stage_c);
+  app.add_option("--relabel-scales", r.scales, "the teacher looks at photos at these scales; passes are shared out")
+      ->delimiter(',')
+      ->group(stage_c);
+  app.add_flag("--relabel-flip", r.flip, "and at mirrored photos")->group(stage_c);
   app.add_option("--keep-first", r.keep_first, "share of the teacher's labels kept, at first")->group(stage_c);
   app.add_option("--keep-last", r.keep_last, "the same at the end")->group(stage_c);
   app.add_option("--keep-pixels", r.keep_at_least, "of each class, at least")->group(stage_c);

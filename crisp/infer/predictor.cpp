@@ -62,6 +62,14 @@ torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device de
   return normalised(torch::stack(pixels).to(device)).to(dtype);
 }
 
+torch::Tensor rescaled(const torch::Tensor& images, double scale) {
+  const auto side = [&](int64_t size) { return std::max<int64_t>(1, std::lround(scale * static_cast<double>(size))); };
+  const int64_t height = side(images.size(2)), width = side(images.size(3));
+  if (height == images.size(2) && width == images.size(3)) return images;
+  return torch::_upsample_bilinear2d_aa(images.to(torch::kFloat), {height, width}, /*align_corners=*/false)
+      .to(images.scalar_type());
+}
+
 Predictor::Predictor(model::Segmenter network, torch::Device device, torch::ScalarType dtype, InferOptions options)
     : network_(std::move(network)), device_(device), dtype_(dtype), options_(std::move(options)) {
   check(options_);
@@ -133,14 +141,7 @@ std::vector<Result> Predictor::multi_scale(const torch::Tensor& images) {
     sum = sum.defined() ? sum.add_(full) : full.clone();
   };
   for (const double scale : options_.scales) {
-    const auto side = [&](int64_t size) {
-      return std::max<int64_t>(1, std::lround(scale * static_cast<double>(size)));
-    };
-    const int64_t h = side(height), w = side(width);
-    const torch::Tensor scaled =
-        h == height && w == width
-            ? images
-            : torch::_upsample_bilinear2d_aa(images.to(torch::kFloat), {h, w}, /*align_corners=*/false).to(dtype_);
+    const torch::Tensor scaled = rescaled(images, scale);
     for (const bool mirrored : {false, true}) {
       if (mirrored && !options_.flip) continue;
       const model::Prediction prediction = forward(mirrored ? scaled.flip(3) : scaled);

@@ -58,4 +58,7 @@ torch::Tensor normalised(const torch::Tensor& pixels);
 // The same from images of one size.
 torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device device, torch::ScalarType dtype);
 
+// Normalised images at another scale, antialiased; the images themselves at 1.
+torch::Tensor rescaled(const torch::Tensor& images, double scale);
+
 }  // namespace crisp::infer

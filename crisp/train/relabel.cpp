@@ -77,36 +77,55 @@ int64_t tags_found(const image::Mask& labels, const std::vector<int>& tags) {
 }  // namespace
 
 std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
-                                       const TeacherSources& sources) {
-  const model::Features features = teacher.encoder->forward(model::pad_to_smallest(images));
-  const int64_t rows = (images.size(2) + 3) / 4, columns = (images.size(3) + 3) / 4;
+                                       const TeacherSources& sources, const std::vector<double>& scales, bool flip) {
+  const double largest = std::max(1.0, *std::max_element(scales.begin(), scales.end()));
+  const torch::Tensor widest = infer::rescaled(images, largest);
+  const int64_t rows = (widest.size(2) + 3) / 4, columns = (widest.size(3) + 3) / 4;
+  const auto views = static_cast<int64_t>(scales.size()) * (flip ? 2 : 1);
+  const int64_t each = (passes + views - 1) / views;
   torch::Tensor mean, aleatoric, mean_entropy;
-  const auto add = [](torch::Tensor& sum, const torch::Tensor& more) { sum = sum.defined() ? sum.add_(more) : more; };
-  const auto count = [&](const model::Prediction& said) {
-    const torch::Tensor log_p = torch::log_softmax(said.refined.to(torch::kFloat), 1);
-    add(mean, log_p.exp());
-    if (sources.epistemic) add(mean_entropy, ops::relative_entropy(log_p));
-    if (sources.aleatoric && said.variance.defined()) add(aleatoric, said.variance.mean(1));
-  };
-  if (passes > 1) {
-    teacher.head->sample(features, passes, count);
-  } else {
-    count(teacher.head->forward(features, {}));
+  for (const double scale : scales) {
+    const torch::Tensor scaled = scale == largest ? widest : infer::rescaled(images, scale);
+    const int64_t h = (scaled.size(2) + 3) / 4, w = (scaled.size(3) + 3) / 4;
+    for (const bool mirrored : {false, true}) {
+      if (mirrored && !flip) continue;
+      // A map of this view [N, C, ., .] on the common grid, without the padding of small photos.
+      const auto placed = [&](const torch::Tensor& map) {
+        torch::Tensor whole = map.narrow(2, 0, h).narrow(3, 0, w);
+        if (mirrored) whole = whole.flip(3);
+        return h == rows && w == columns ? whole : torch::upsample_bilinear2d(whole, {rows, columns}, false);
+      };
+      const auto add = [&](torch::Tensor& sum, const torch::Tensor& more) {
+        const torch::Tensor map = placed(more);
+        sum = sum.defined() ? sum.add_(map) : map.clone();
+      };
+      const auto count = [&](const model::Prediction& said) {
+        const torch::Tensor log_p = torch::log_softmax(said.refined.to(torch::kFloat), 1);
+        add(mean, log_p.exp());
+        if (sources.epistemic) add(mean_entropy, ops::relative_entropy(log_p).unsqueeze(1));
+        if (sources.aleatoric && said.variance.defined()) add(aleatoric, said.variance.mean(1, true));
+      };
+      const torch::Tensor seen = mirrored ? scaled.flip(3) : scaled;
+      const model::Features features = teacher.encoder->forward(model::pad_to_smallest(seen));
+      if (passes > 1) {
+        teacher.head->sample(features, each, count);
+      } else {
+        count(teacher.head->forward(features, {}));
+      }
+    }
   }
-  mean = mean / static_cast<double>(passes);
+  const auto samples = static_cast<double>(each * views);
+  mean = mean / samples;
   const torch::Tensor entropy = ops::relative_entropy(mean.clamp_min(1e-12).log());
   std::vector<torch::Tensor> maps;
-  if (sources.aleatoric && aleatoric.defined()) maps.push_back(aleatoric / static_cast<double>(passes));
+  if (sources.aleatoric && aleatoric.defined()) maps.push_back(aleatoric.squeeze(1) / samples);
   if (sources.entropy) maps.push_back(entropy);
-  if (sources.epistemic) maps.push_back(entropy - mean_entropy / static_cast<double>(passes));
+  if (sources.epistemic) maps.push_back(entropy - mean_entropy.squeeze(1) / samples);
   if (maps.empty()) maps.push_back(1 - mean.amax(1));
-  for (torch::Tensor& map : maps) map = map.narrow(1, 0, rows).narrow(2, 0, columns);
   const torch::Tensor uncertainty = ops::mixed_uncertainty(maps);
-  std::vector<TeacherView> views;
-  for (int64_t i = 0; i < images.size(0); ++i) {
-    views.push_back({mean[i].narrow(1, 0, rows).narrow(2, 0, columns), uncertainty[i]});
-  }
-  return views;
+  std::vector<TeacherView> result;
+  for (int64_t i = 0; i < images.size(0); ++i) result.push_back({mean[i], uncertainty[i]});
+  return result;
 }
 
 data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int width, int height) {
@@ -173,7 +192,8 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
     for (const infer::Photo& photo : group) images.push_back(photo.image);
     const torch::Tensor pixels = infer::to_batch(images, device, torch::kFloat);
     const tensor::SeldomSizes seldom(pixels);
-    std::vector<TeacherView> views = teacher_views(*teacher, pixels, options.passes, options.sources);
+    std::vector<TeacherView> views =
+        teacher_views(*teacher, pixels, options.passes, options.sources, options.scales, options.flip);
     for (TeacherView& view : views) {  // few bytes travel, and the workers need no device
       view.probabilities = view.probabilities.to(torch::kCPU);
       view.uncertainty = view.uncertainty.to(torch::kCPU);

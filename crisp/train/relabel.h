@@ -12,16 +12,18 @@
 namespace crisp::train {
 
 // What the teacher thinks of one photo: the mean of `passes` predictions with dropout in the decoder, the encoder
-// evaluated once. At 1/4 resolution.
+// evaluated once. At 1/4 resolution; with larger scales, at 1/4 of the largest.
 struct TeacherView {
   torch::Tensor probabilities;  // mean P* [K, h, w]
   torch::Tensor uncertainty;    // U_T, 0..1 [h, w]
 };
 
 // One size of photos, [N, 3, H, W]. U_T is the mean of the sources, each normalised per image: aleatoric (U_ale, mean
-// over passes), entropy of the mean, epistemic (mutual information: entropy of the mean - mean entropy).
+// over passes), entropy of the mean, epistemic (mutual information: entropy of the mean - mean entropy). With several
+// scales or flips each has its share of the passes, at least one.
 std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
-                                       const TeacherSources& sources);
+                                       const TeacherSources& sources, const std::vector<double>& scales = {1},
+                                       bool flip = false);
 
 // The likeliest label of each pixel among the background and the photo's tags, at the photo's size, and U_T.
 data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int width, int height);

@@ -48,6 +48,10 @@ void check(const RelabelOptions& options) {
     throw UsageError("--relabel-every {}: a fraction of training above 0", options.every);
   }
   if (options.passes < 1) throw UsageError("--passes {}: at least one", options.passes);
+  if (options.scales.empty()) throw UsageError("--relabel-scales: at least one scale is needed");
+  for (const double scale : options.scales) {
+    if (!(scale >= 0.05 && scale <= 8)) throw UsageError("--relabel-scales {}: a scale lies between 0.05 and 8", scale);
+  }
   check_fraction("--keep-first", options.keep_first);
   check_fraction("--keep-last", options.keep_last);
   if (options.keep_at_least < 0) throw UsageError("--keep-pixels {}: it is not negative", options.keep_at_least);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "crisp/loss/total.h"
 #include "crisp/model/config.h"
@@ -25,7 +26,9 @@ struct Phases {
 struct RelabelOptions {
   bool on = true;
   double from = 0.25, every = 0.075;
-  int64_t passes = 8;                          // MC-dropout
+  int64_t passes = 8;             // MC-dropout
+  std::vector<double> scales{1};  // of the photos; passes are shared out among scales and flips
+  bool flip = false;
   double keep_first = 0.70, keep_last = 0.85;  // share of the labels kept, from `from` to the end
   int64_t keep_at_least = 50;                  // pixels of each class
   double found_at_least = 0.8;                 // of photo-tag pairs, else relabelling waits

@@ -109,6 +109,34 @@ TEST(TeacherViews, APhotoSmallerThanTheEncoderTakesIsCutBack) {
   EXPECT_EQ(views[0].uncertainty.sizes(), (std::vector<int64_t>{3, 6}));
 }
 
+TEST(TeacherViews, ScalesAndFlipsAreAveraged) {
+  const torch::NoGradGuard no_grad;
+  model::Segmenter teacher = drawn(small_student());
+  teacher->eval();
+  const torch::Tensor images = torch::randn({2, 3, 40, 56});
+  // By hand, from the network's plain answers.
+  torch::Tensor expected = torch::zeros({2, 3, 20, 28});
+  for (const double scale : {1.0, 2.0}) {
+    const torch::Tensor scaled =
+        scale == 1 ? images : torch::_upsample_bilinear2d_aa(images, {80, 112}, /*align_corners=*/false);
+    for (const bool mirrored : {false, true}) {
+      torch::Tensor p = torch::softmax(teacher->forward(mirrored ? scaled.flip(3) : scaled, {}).refined, 1);
+      if (mirrored) p = p.flip(3);
+      expected += torch::upsample_bilinear2d(p, {20, 28}, /*align_corners=*/false) / 4;
+    }
+  }
+  const auto views = train::teacher_views(*teacher, images, 1, {}, {1, 2}, true);
+  ASSERT_EQ(views.size(), 2u);
+  for (int64_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(views[static_cast<size_t>(i)].probabilities.sizes(), expected[i].sizes());
+    EXPECT_LT((views[static_cast<size_t>(i)].probabilities - expected[i]).abs().max().item<double>(), 1e-5);
+    EXPECT_EQ(views[static_cast<size_t>(i)].uncertainty.sizes(), (std::vector<int64_t>{20, 28}));
+  }
+  const auto smaller = train::teacher_views(*teacher, images, 8, {}, {0.5, 1}, true);  // with dropout, two each
+  EXPECT_EQ(smaller[0].probabilities.sizes(), (std::vector<int64_t>{3, 10, 14}));
+  EXPECT_NEAR(smaller[0].probabilities.sum(0).mean().item<double>(), 1, 1e-5);
+}
+
 TEST(LabelFrom, OnlyTagsAndBackgroundAreAllowed) {
   train::TeacherView view;
   view.probabilities = torch::zeros({4, 2, 2});

@@ -118,6 +118,8 @@ TEST(StudentOptions, WhatMakesNoSenseIsNamedByItsOption) {
   EXPECT_TRUE(contains(relabel([](auto& r) { r.from = -1; }), "--relabel-from -1"));
   EXPECT_TRUE(contains(relabel([](auto& r) { r.every = 0; }), "--relabel-every 0"));
   EXPECT_TRUE(contains(relabel([](auto& r) { r.passes = 0; }), "--passes 0"));
+  EXPECT_TRUE(contains(relabel([](auto& r) { r.scales = {}; }), "--relabel-scales"));
+  EXPECT_TRUE(contains(relabel([](auto& r) { r.scales = {1, 90}; }), "--relabel-scales 90"));
   EXPECT_TRUE(contains(relabel([](auto& r) { r.keep_first = 70; }), "--keep-first 70"));
   EXPECT_TRUE(contains(relabel([](auto& r) { r.keep_last = -1; }), "--keep-last -1"));
   EXPECT_TRUE(contains(relabel([](auto& r) { r.keep_at_least = -5; }), "--keep-pixels -5"));

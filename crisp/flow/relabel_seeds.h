@@ -1,0 +1,23 @@
+#pragma once
+
+#include "crisp/base/files.h"
+#include "crisp/train/relabel.h"
+
+namespace crisp::flow {
+
+struct RelabelSeedsOptions {
+  Path data;
+  std::string split = "train", tags_from = "auto", tags;
+  Path model, seeds, out;
+  torch::ScalarType dtype = torch::kFloat;
+  train::RelabelOptions relabel;
+  int workers = 0;
+  int64_t batch = 4;
+  uint64_t seed = 0;
+  std::string command;
+};
+
+// A finished model's labels for photos that have seeds, as a new seed folder: what a next student learns from.
+train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::Device device);
+
+}  // namespace crisp::flow
