@@ -36,6 +36,7 @@ int run_run(const Arguments& arguments) {
   std::string arch, init;
   RefineWords words;
   int crop = -1;
+  double zoom = 0;
   int64_t classifier_epochs = 0, student_epochs = 0, batch = 0;
   line.app.add_option("--data", o.data, "the data set: VOC, COCO, or a folder of photos with tags")->required();
   line.app.add_option("--out", o.out, "folder for everything")->required();
@@ -46,7 +47,10 @@ int run_run(const Arguments& arguments) {
   line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
   line.app.add_option("--arch", arch, "mit_b0 .. mit_b5; by default as the preset and the machine suggest");
   line.app.add_option("--init", init, "encoder weights to start from; by default those shipped");
-  line.app.add_option("--crop", crop, "side of the square that is learned from; -1: by the photos' size");
+  line.app.add_option("--crop", crop, "side of the square that is learned from, of photos as they are; -1: by their size");
+  line.app
+      .add_option("--zoom", zoom, "photos are enlarged by this for the student, which remembers it; 0: small ones are")
+      ->check(CLI::Range(0.0, 8.0));
   line.app.add_option("--batch", batch, "photos a batch; 0: the preset's");
   line.app.add_option("--classifier-epochs", classifier_epochs, "0: the preset's");
   line.app.add_option("--student-epochs", student_epochs, "0: the preset's");
@@ -61,6 +65,7 @@ int run_run(const Arguments& arguments) {
   if (student_epochs > 0) o.student.trainer.epochs = student_epochs;
   if (batch > 0) o.classifier.task.batch = o.student.task.batch = batch;
   o.classifier.task.augment.crop = o.student.task.augment.crop = crop;
+  o.student.zoom = zoom;
   o.seed = line.seed;
   o.threads = line.threads;
   o.command = as_typed("run", arguments);

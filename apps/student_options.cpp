@@ -13,6 +13,9 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--weight-decay", o.task.weight_decay, "of weights, not of norms and biases");
   app.add_option("--ema-decay", o.trainer.ema_decay, "of the teacher");
   app.add_option("--infer-batch", o.task.infer_batch, "photos of one size at once in validation and relabelling");
+  app.add_option("--zoom", o.zoom,
+                 "photos are enlarged by this, in training and ever after (the model knows): small photos gain")
+      ->check(CLI::Range(0.1, 8.0));
   const char* rows = kMethodGroup;
   app.add_option("--width", o.width, "channels of the head; 0: 256 for B0 and B1, 384 above")->group(rows);
   app.add_option("--dropout", o.dropout, "of whole channels of the fused map")

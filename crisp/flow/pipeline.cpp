@@ -63,6 +63,7 @@ std::string describe(const StudentOptions& o) {
               {"by_class", o.task.loss.weight.by_class},
               {"weighting", o.task.phases.weighting},
               {"crop", a.crop},
+              {"zoom", o.zoom},
               {"scale", {a.scale_low, a.scale_high}},
               {"drop", {o.task.phases.drop_first, o.task.phases.drop_last}},
               {"relabel", {r.from, r.every, r.passes, r.found_at_least, r.keep_first, r.keep_last, r.all, r.trust}},
@@ -118,9 +119,9 @@ class Pipeline {
 
   void announce() const {
     const size_t photos = dataset_.samples(options_.split).size();
-    log_info("{}: {} photos to learn from, {} classes; preset {}: {}, crop {}, {} + {} epochs, on {}",
+    log_info("{}: {} photos to learn from, {} classes; preset {}: {}, zoom {}, crop {}, {} + {} epochs, on {}",
              options_.data.string(), photos, dataset_.classes.size() - 1, options_.preset, options_.student.arch,
-             options_.student.task.augment.crop, options_.classifier.trainer.epochs, options_.student.trainer.epochs,
+             options_.student.zoom, options_.student.task.augment.crop, options_.classifier.trainer.epochs, options_.student.trainer.epochs,
              device_.is_cuda() ? "the GPU" : fmt::format("{} CPU threads", options_.threads));
     const auto steps = [&](int64_t epochs, int64_t batch) {
       return static_cast<double>(epochs) *
@@ -260,6 +261,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
   o.classifier.task.mosaic = 0.5;
   o.classifier.task.augment = light_augmentation();
   o.student.task.augment.crop = -1;
+  o.student.zoom = 0;  // by the photos' size: see fill_pipeline
   apply_preset(paper ? "paper" : "segformer", o.student);
   if (quick) {
     // Few steps want high rates, and a teacher that keeps up.
@@ -298,12 +300,18 @@ void fill_pipeline(PipelineOptions& o) {
   const data::Dataset dataset = open_tagged(o.data, o.split, o.tags_from, o.tags, o.seed, o.threads);
   const int crop = default_crop(dataset.samples(o.split));
   if (o.classifier.task.augment.crop < 0) o.classifier.task.augment.crop = crop;
-  if (o.student.task.augment.crop < 0) o.student.task.augment.crop = crop == 448 ? 512 : crop;
+  if (o.student.zoom == 0) {  // small photos are brought near the size the encoder was made for
+    const double wanted = o.preset == "quick" ? 320 : 480;
+    o.student.zoom = std::clamp(std::round(4 * wanted / typical_side(dataset.samples(o.split))) / 4, 1.0, 2.0);
+  }
+  const int student_crop = o.student.task.augment.crop;
+  o.student.task.augment.crop =
+      zoomed_crop(student_crop > 0 ? student_crop : crop == 448 ? 512 : crop, o.student.zoom);
   // A quick run looks at a fixed number of photos, however many there are.
   const auto photos = static_cast<double>(dataset.samples(o.split).size());
   const auto epochs = [&](double looked_at) { return std::clamp<int64_t>(std::lround(looked_at / photos), 2, 40); };
   if (o.classifier.trainer.epochs == 0) o.classifier.trainer.epochs = epochs(kQuickTags);
-  if (o.student.trainer.epochs == 0) o.student.trainer.epochs = epochs(kQuickCrops);
+  if (o.student.trainer.epochs == 0) o.student.trainer.epochs = epochs(kQuickCrops / o.student.zoom);
   o.classifier.data = o.seeds.data = o.student.data = o.data;
   o.classifier.split = o.seeds.split = o.student.split = o.split;
   o.classifier.val = o.student.val = o.val;

@@ -74,7 +74,7 @@ data::Dataset open_tagged(const Path& data, const std::string& split, const std:
   return dataset;
 }
 
-int default_crop(const std::vector<data::Sample>& samples) {
+int typical_side(const std::vector<data::Sample>& samples) {
   std::vector<int> sides;
   const size_t step = std::max<size_t>(1, samples.size() / 64);
   for (size_t i = 0; i < samples.size(); i += step) {
@@ -86,7 +86,11 @@ int default_crop(const std::vector<data::Sample>& samples) {
   }
   if (sides.empty()) return 320;
   std::nth_element(sides.begin(), sides.begin() + static_cast<ptrdiff_t>(sides.size() / 2), sides.end());
-  const int median = sides[sides.size() / 2];
+  return sides[sides.size() / 2];
+}
+
+int default_crop(const std::vector<data::Sample>& samples) {
+  const int median = typical_side(samples);
   return median > 400 ? 448 : std::clamp((median + 31) / 32 * 32, 64, 320);
 }
 

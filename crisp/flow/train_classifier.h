@@ -29,6 +29,9 @@ struct ClassifierOptions {
 data::Dataset open_tagged(const Path& data, const std::string& split, const std::string& tags_from,
                           const std::string& tags_file, uint64_t seed, int threads);
 
+// The median of the photos' long sides, by a sample; 320 where none can be read.
+int typical_side(const std::vector<data::Sample>& samples);
+
 // Crop for photos of this size: 320 up to 400 pixels (less for smaller photos), 448 above; the median of a sample.
 int default_crop(const std::vector<data::Sample>& samples);
 

@@ -113,6 +113,10 @@ void apply_preset(const std::string& name, StudentOptions& o) {
   }
 }
 
+int zoomed_crop(int crop, double zoom) {
+  return zoom == 1 ? crop : std::max(32, static_cast<int>(std::lround(crop * (1 + zoom) / 64)) * 32);
+}
+
 StudentReport train_student(const StudentOptions& options, torch::Device device, const std::function<bool()>& stop) {
   train::check(options.trainer);
   const bool supervised = options.labels == "masks";
@@ -126,8 +130,10 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   train::SegmentOptions task_options = options.task;
   if (task_options.augment.crop < 0) {
     const int crop = default_crop(data.train);
-    task_options.augment.crop = crop == 448 ? 512 : crop;
+    task_options.augment.crop = zoomed_crop(crop == 448 ? 512 : crop, options.zoom);
   }
+  task_options.augment.scale_low *= options.zoom;
+  task_options.augment.scale_high *= options.zoom;
   const loss::Options& wanted = options.task.loss;
   task_options.loss.weighting = wanted.weighting && row.loss.weighting;
   task_options.loss.weight.aleatoric = row.loss.weight.aleatoric;
@@ -148,6 +154,7 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   config.encoder = model::encoder_config(options.arch);
   config.encoder.drop_path = options.drop_path;
   config.head = row.head;
+  config.head.zoom = options.zoom;
   config.classes = dataset.classes;
   const Path weights = initial_weights(options.arch, options.init);
   torch::manual_seed(options.trainer.seed);
@@ -156,8 +163,9 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   model::Segmenter teacher(config);
   tensor::load_into(*teacher, tensor::state_of(*student), "the student");
   if (supervised) log_warning("FULLY SUPERVISED: the student learns from pixel masks; this is an upper bound");
-  log_info("{} photos, {} classes, {} row {} {}, crop {}, starting from {}", data.train.size(), dataset.classes.size(),
-           options.arch, options.ablation, options.uncertainty, task_options.augment.crop,
+  const std::string zoomed = options.zoom == 1 ? "" : fmt::format(", photos enlarged by {}", options.zoom);
+  log_info("{} photos, {} classes, {} row {} {}, crop {}{}, starting from {}", data.train.size(),
+           dataset.classes.size(), options.arch, options.ablation, options.uncertainty, task_options.augment.crop, zoomed,
            weights.empty() ? "nothing" : weights.string());
   train::SegmentTask task(student, teacher, std::move(data), task_options, device, options.out);
   if (task_options.select_on_masks) log_warning("--select masks: the model will be the {}", task.selected_by());

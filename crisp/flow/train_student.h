@@ -15,6 +15,7 @@ struct StudentOptions {
   std::string ablation = "A6", uncertainty = "U4";
   int64_t width = 0;  // of the head; 0: the architecture's
   double dropout = 0.1, drop_path = 0.1, temperature = 1;
+  double zoom = 1;  // photos are enlarged by this, in training and ever after; the augmentation's scales multiply it
   std::string fusion = "dmf", modulation = "per_scale";
   bool boundary_on_e1 = false;
   bool no_relabel = false;
@@ -28,6 +29,9 @@ struct StudentOptions {
 
 // Learning rates, weight decay and decay of a preset: "segformer" or "paper".
 void apply_preset(const std::string& name, StudentOptions& options);
+
+// The crop of enlarged photos: it grows by half as much, so that steps stay affordable.
+int zoomed_crop(int crop, double zoom);
 
 struct StudentReport {
   bool complete = false;

@@ -85,7 +85,7 @@ std::vector<Result> Predictor::run(const std::vector<image::Image>& images) {
   if (images.empty()) return {};
   const torch::InferenceMode inference;
   const torch::Tensor batch = to_batch(images, device_, dtype_);
-  const bool single = options_.scales.size() == 1 && options_.scales[0] == 1.0 && !options_.flip;
+  const bool single = options_.scales.size() == 1 && options_.scales[0] * config().head.zoom == 1.0 && !options_.flip;
   return single ? single_pass(batch) : multi_scale(batch);
 }
 
@@ -141,7 +141,7 @@ std::vector<Result> Predictor::multi_scale(const torch::Tensor& images) {
     sum = sum.defined() ? sum.add_(full) : full.clone();
   };
   for (const double scale : options_.scales) {
-    const torch::Tensor scaled = rescaled(images, scale);
+    const torch::Tensor scaled = rescaled(images, scale * config().head.zoom);
     for (const bool mirrored : {false, true}) {
       if (mirrored && !options_.flip) continue;
       const model::Prediction prediction = forward(mirrored ? scaled.flip(3) : scaled);

@@ -9,7 +9,7 @@
 namespace crisp::infer {
 
 struct InferOptions {
-  std::vector<double> scales{1.0};  // the mean of probabilities is taken where there are several
+  std::vector<double> scales{1.0};  // times the network's zoom; the mean of probabilities is taken of several
   bool flip = false;                // each scale also mirrored
   TileOptions tiling;
   bool boundary = false;  // evaluate the boundary head
@@ -21,7 +21,7 @@ void check(const InferOptions& options);
 // What the network says about one image; tensors on the CPU, f32.
 struct Result {
   image::Mask labels;
-  torch::Tensor logits;         // Z* [K, ceil(H/4), ceil(W/4)]; undefined with several scales or flips
+  torch::Tensor logits;         // Z* [K, ceil(H/4), ceil(W/4)]; undefined with a zoom, several scales or flips
   torch::Tensor probabilities;  // mean over scales and flips [K, H, W]; undefined for a single pass
   torch::Tensor uncertainty;    // U, 0..1, per-image normalised    [h, w] or [H, W]
   torch::Tensor boundary;       // probability of an edge           [h, w] or [H, W]; undefined unless asked for

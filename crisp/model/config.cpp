@@ -25,6 +25,7 @@ template <typename Head, typename Visit>
 void for_each_option(Head& head, Visit&& visit) {
   visit("hidden", head.hidden);
   visit("dropout", head.dropout);
+  visit("zoom", head.zoom);
   visit("fusion", head.fusion);
   visit("variance", head.variance);
   visit("refine", head.refine);

@@ -78,14 +78,15 @@ int64_t tags_found(const image::Mask& labels, const std::vector<int>& tags) {
 
 std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
                                        const TeacherSources& sources, const std::vector<double>& scales, bool flip) {
-  const double largest = std::max(1.0, *std::max_element(scales.begin(), scales.end()));
+  const double zoom = teacher.config.head.zoom;
+  const double largest = std::max(1.0, zoom * *std::max_element(scales.begin(), scales.end()));
   const torch::Tensor widest = infer::rescaled(images, largest);
   const int64_t rows = (widest.size(2) + 3) / 4, columns = (widest.size(3) + 3) / 4;
   const auto views = static_cast<int64_t>(scales.size()) * (flip ? 2 : 1);
   const int64_t each = (passes + views - 1) / views;
   torch::Tensor mean, aleatoric, mean_entropy;
   for (const double scale : scales) {
-    const torch::Tensor scaled = scale == largest ? widest : infer::rescaled(images, scale);
+    const torch::Tensor scaled = scale * zoom == largest ? widest : infer::rescaled(images, scale * zoom);
     const int64_t h = (scaled.size(2) + 3) / 4, w = (scaled.size(3) + 3) / 4;
     for (const bool mirrored : {false, true}) {
       if (mirrored && !flip) continue;

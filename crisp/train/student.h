@@ -27,7 +27,7 @@ struct RelabelOptions {
   bool on = true;
   double from = 0.25, every = 0.075;
   int64_t passes = 8;             // MC-dropout
-  std::vector<double> scales{1};  // of the photos; passes are shared out among scales and flips
+  std::vector<double> scales{1};  // times the network's zoom; scales and flips share the passes
   bool flip = false;
   double keep_first = 0.70, keep_last = 0.85;  // share of the labels kept, from `from` to the end
   int64_t keep_at_least = 50;                  // pixels of each class

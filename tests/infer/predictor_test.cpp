@@ -2,6 +2,7 @@
 
 #include "crisp/base/error.h"
 #include "crisp/base/random.h"
+#include "crisp/tensor/state_dict.h"
 #include "tests/model/tiny.h"
 #include "tests/support/tensors.h"
 
@@ -76,6 +77,22 @@ TEST(Predictor, FlipIsSymmetric) {
   EXPECT_EQ(straight.sizes(), (std::vector<int64_t>{5, 48, 64}));
   expect_close("probabilities sum to 1", straight.sum(0), torch::ones({48, 64}), 1e-5);
   expect_close("mirror image", turned.flip(2), straight, 1e-4);
+}
+
+TEST(Predictor, ANetworksZoomIsAScaleOfItsOwn) {
+  model::Segmenter plain = lively_network("A6");
+  model::SegmenterConfig config = plain->config;
+  config.head.zoom = 1.5;
+  model::Segmenter zoomed(config);
+  tensor::load_into(*zoomed, tensor::state_of(*plain), "the plain one");
+  const image::Image photo = random_photo(64, 48, 5);
+  infer::Predictor by_scale(plain, torch::kCPU, torch::kFloat, {.scales = {1.5}});
+  infer::Predictor by_zoom(zoomed, torch::kCPU, torch::kFloat, {});
+  const infer::Result a = by_scale.run({photo})[0], b = by_zoom.run({photo})[0];
+  EXPECT_TRUE(torch::equal(a.probabilities, b.probabilities));
+  EXPECT_EQ(a.labels.labels, b.labels.labels);
+  infer::Predictor half(zoomed, torch::kCPU, torch::kFloat, {.scales = {1 / 1.5}});
+  EXPECT_EQ(half.run({photo})[0].logits.sizes(), (std::vector<int64_t>{5, 12, 16})) << "that is the photo as it is";
 }
 
 TEST(Predictor, SmallAndThinImagesWork) {
