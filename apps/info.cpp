@@ -136,7 +136,7 @@ int print_file(const std::string& path, bool tensors, bool json) {
   }
   fmt::print("{:<12} {} tensors, {} numbers\n", "tensors", checkpoint.tensors.size(), elements);
   for (const auto& [name, value] : checkpoint.metadata) {
-    if (value.size() < 200) fmt::print("{:<12} {} = {}\n", "metadata", name, value);
+    if (value.size() < 400) fmt::print("{:<12} {} = {}\n", "metadata", name, value);
   }
   if (!tensors) return 0;
   fmt::print("\n");

@@ -12,7 +12,7 @@ int run_relabel(const Arguments& arguments) {
       "relabel",
       "Labels photos whose tags are known with a trained model: what `train` does between its epochs, with the model "
       "of a finished run, and as thoroughly as one likes. Writes a seed folder, from which a next student can learn. "
-      "A photo in which the model misses a tag keeps its labels.",
+      "A photo in which the model misses a tag keeps the labels it has in --seeds.",
       "  crispformer relabel --data photos/ --model runs/student --seeds seeds --out seeds2\n"
       "  crispformer relabel --data VOC2012 --split train_aug --model runs/a0 --seeds seeds --scales 1,1.5,2 --flip "
       "\\\n"
@@ -27,7 +27,7 @@ int run_relabel(const Arguments& arguments) {
   line.app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
   line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
   line.app.add_option("--model", o.model, "model file or run folder")->required();
-  line.app.add_option("--seeds", o.seeds, "the labels so far")->required();
+  line.app.add_option("--seeds", o.seeds, "the labels so far; without, every photo gets what the model says");
   line.app.add_option("--out", o.out, "the new seed folder")->required();
   line.app.add_option("--scales", r.scales, "photos are looked at at these scales; passes are shared out")
       ->delimiter(',');
@@ -42,6 +42,7 @@ int run_relabel(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
 
   r.refine.chain = seed::parse_refinements(refine);
+  if (o.seeds.empty() && r.trust > 0) throw UsageError("--trust {}: in which labels? It needs --seeds", r.trust);
   if (r.refine.has(seed::Refinement::kAffinity)) throw UsageError("--refine affinity: it is none, or of crf, par");
   o.dtype = tensor::parse_dtype(dtype);
   o.workers = line.threads;
@@ -49,8 +50,8 @@ int run_relabel(const Arguments& arguments) {
   o.command = as_typed("relabel", arguments);
   const train::RelabelReport report = flow::relabel_seeds(o, tensor::parse_device(line.device));
   fmt::print("{} photos in {}\n", report.images, o.out.string());
-  fmt::print("{:.1f}% of the pixels as before, {:.1f}% of the tags found{}\n", 100 * report.agreement,
-             100 * report.found,
+  if (!o.seeds.empty()) fmt::print("{:.1f}% of the pixels as before, ", 100 * report.agreement);
+  fmt::print("{:.1f}% of the tags found{}\n", 100 * report.found,
              report.miou < 0 ? "" : fmt::format(", mIoU against the masks there are {:.2f}", report.miou));
   return 0;
 }

@@ -47,7 +47,8 @@ int run_run(const Arguments& arguments) {
   line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
   line.app.add_option("--arch", arch, "mit_b0 .. mit_b5; by default as the preset and the machine suggest");
   line.app.add_option("--init", init, "encoder weights to start from; by default those shipped");
-  line.app.add_option("--crop", crop, "side of the square that is learned from, of photos as they are; -1: by their size");
+  line.app.add_option("--crop", crop,
+                      "side of the square that is learned from, of photos as they are; -1: by their size");
   line.app
       .add_option("--zoom", zoom, "photos are enlarged by this for the student, which remembers it; 0: small ones are")
       ->check(CLI::Range(0.0, 8.0));

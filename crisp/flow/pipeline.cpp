@@ -121,7 +121,8 @@ class Pipeline {
     const size_t photos = dataset_.samples(options_.split).size();
     log_info("{}: {} photos to learn from, {} classes; preset {}: {}, zoom {}, crop {}, {} + {} epochs, on {}",
              options_.data.string(), photos, dataset_.classes.size() - 1, options_.preset, options_.student.arch,
-             options_.student.zoom, options_.student.task.augment.crop, options_.classifier.trainer.epochs, options_.student.trainer.epochs,
+             options_.student.zoom, options_.student.task.augment.crop, options_.classifier.trainer.epochs,
+             options_.student.trainer.epochs,
              device_.is_cuda() ? "the GPU" : fmt::format("{} CPU threads", options_.threads));
     const auto steps = [&](int64_t epochs, int64_t batch) {
       return static_cast<double>(epochs) *
@@ -305,8 +306,7 @@ void fill_pipeline(PipelineOptions& o) {
     o.student.zoom = std::clamp(std::round(4 * wanted / typical_side(dataset.samples(o.split))) / 4, 1.0, 2.0);
   }
   const int student_crop = o.student.task.augment.crop;
-  o.student.task.augment.crop =
-      zoomed_crop(student_crop > 0 ? student_crop : crop == 448 ? 512 : crop, o.student.zoom);
+  o.student.task.augment.crop = zoomed_crop(student_crop > 0 ? student_crop : crop == 448 ? 512 : crop, o.student.zoom);
   // A quick run looks at a fixed number of photos, however many there are.
   const auto photos = static_cast<double>(dataset.samples(o.split).size());
   const auto epochs = [&](double looked_at) { return std::clamp<int64_t>(std::lround(looked_at / photos), 2, 40); };

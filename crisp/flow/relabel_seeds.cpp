@@ -15,8 +15,11 @@ train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::De
   if (options.batch < 1) throw UsageError("--batch {}: at least one", options.batch);
   const data::Dataset dataset =
       open_tagged(options.data, options.split, options.tags_from, options.tags, options.seed, options.workers);
-  const data::SeedFolder before(options.seeds);
-  check_classes(before.facts().classes, dataset.classes);
+  std::optional<data::SeedFolder> before;
+  if (!options.seeds.empty()) {
+    before.emplace(options.seeds);
+    check_classes(before->facts().classes, dataset.classes);
+  }
   model::Segmenter network = model::load_segmenter(options.model);
   check_classes(network->config.classes, dataset.classes);
 
@@ -24,19 +27,24 @@ train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::De
   std::vector<Path> files;
   size_t without = 0;
   for (data::Sample& sample : dataset.samples(options.split)) {
-    if (!before.has(sample.id)) {
+    if (before && !before->has(sample.id)) {
       ++without;
       continue;
     }
     files.push_back(sample.image);
     photos.push_back(std::move(sample));
   }
-  if (photos.empty()) throw Error("no photo of split {} has labels in {}", options.split, options.seeds.string());
+  if (photos.empty()) {
+    throw Error("no photo of split {}{}", options.split, before ? " has labels in " + options.seeds.string() : "");
+  }
   if (without > 0) log_warning("{} photo(s) of split {} have no labels so far and get none", without, options.split);
   for (const size_t place : infer::size_order(files)) in_order.push_back(photos[place]);
   network->to(device);
-  return train::relabel(network, in_order, before, &dataset, options.relabel, device, options.dtype, options.workers,
-                        options.batch, options.seed, options.command, options.out);
+  return train::relabel(
+      network, in_order,
+      {.made_by = options.command, .data = options.data.string(), .split = options.split, .classes = dataset.classes},
+      before ? &*before : nullptr, &dataset, options.relabel, device, options.dtype, options.workers, options.batch,
+      options.seed, options.out);
 }
 
 }  // namespace crisp::flow

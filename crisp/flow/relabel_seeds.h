@@ -17,7 +17,8 @@ struct RelabelSeedsOptions {
   std::string command;
 };
 
-// A finished model's labels for photos that have seeds, as a new seed folder: what a next student learns from.
+// A finished model's labels, as a new seed folder: what a next student learns from. Of photos that have labels in
+// `seeds`, or where that is empty of all.
 train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::Device device);
 
 }  // namespace crisp::flow

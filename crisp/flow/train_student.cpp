@@ -165,8 +165,8 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   if (supervised) log_warning("FULLY SUPERVISED: the student learns from pixel masks; this is an upper bound");
   const std::string zoomed = options.zoom == 1 ? "" : fmt::format(", photos enlarged by {}", options.zoom);
   log_info("{} photos, {} classes, {} row {} {}, crop {}{}, starting from {}", data.train.size(),
-           dataset.classes.size(), options.arch, options.ablation, options.uncertainty, task_options.augment.crop, zoomed,
-           weights.empty() ? "nothing" : weights.string());
+           dataset.classes.size(), options.arch, options.ablation, options.uncertainty, task_options.augment.crop,
+           zoomed, weights.empty() ? "nothing" : weights.string());
   train::SegmentTask task(student, teacher, std::move(data), task_options, device, options.out);
   if (task_options.select_on_masks) log_warning("--select masks: the model will be the {}", task.selected_by());
   // Last, so that options and weights that make no sense leave no folder behind.

@@ -68,6 +68,18 @@ void weigh(const data::Seed& so_far, double trust, seed::Posterior& p) {
   }
 }
 
+void count_same(const std::string& id, const image::Mask& old, const image::Mask& now, int64_t& known, int64_t& same) {
+  if (old.width != now.width || old.height != now.height) {
+    throw Error("{}: its labels so far are {}x{}, the photo is {}x{}", id, old.width, old.height, now.width,
+                now.height);
+  }
+  for (size_t i = 0; i < now.labels.size(); ++i) {
+    if (old.labels[i] == image::kIgnore) continue;
+    ++known;
+    same += old.labels[i] == now.labels[i];
+  }
+}
+
 int64_t tags_found(const image::Mask& labels, const std::vector<int>& tags) {
   std::array<bool, 256> present{};
   for (const uint8_t label : labels.labels) present[label] = true;
@@ -147,10 +159,10 @@ data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& t
   return {seed::best_labels(p), uncertainty_levels(view, photo.width, photo.height)};
 }
 
-RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples,
-                      const data::SeedFolder& before, const data::Dataset* truth, const RelabelOptions& given,
+RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples, data::SeedFacts facts,
+                      const data::SeedFolder* before, const data::Dataset* truth, const RelabelOptions& given,
                       torch::Device device, torch::ScalarType dtype, int workers, int64_t batch, uint64_t seed,
-                      const std::string& name, const Path& out) {
+                      const Path& out) {
   const auto start = std::chrono::steady_clock::now();
   RelabelOptions options = given;
   options.refine.par_by = ops::par_on(device);
@@ -160,12 +172,11 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
     std::filesystem::remove_all(out / "labels");  // first, so that what is left is never taken for finished
     std::filesystem::remove_all(out);
   }
-  data::SeedWriter writer(out, {.made_by = name,
-                                .data = before.facts().data,
-                                .split = before.facts().split,
-                                .classes = before.facts().classes,
-                                .options = fmt::format(R"({{"relabelled": true, "refine": "{}", "trust": {}}})",
-                                                       seed::to_string(options.refine.chain), options.trust)});
+  facts.options = fmt::format(R"({{"relabelled": true, "refine": "{}", "trust": {}}})",
+                              seed::to_string(options.refine.chain), options.trust);
+  const auto classes = static_cast<int>(facts.classes.size());
+  data::SeedWriter writer(out, std::move(facts));
+  const auto has_labels = [&](const std::string& id) { return before != nullptr && before->has(id); };
   teacher->eval();
   struct Found {
     size_t index;
@@ -174,7 +185,7 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
   };
   RelabelReport report;
   metric::Options metric;
-  metric.classes = static_cast<int>(before.facts().classes.size());
+  metric.classes = classes;
   metric::Confusion total(metric.classes);
   int64_t same = 0, known = 0, found = 0, tags = 0;
   bool any_truth = false;
@@ -207,24 +218,15 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
     Found one{photo.index, 0, 0, 0, static_cast<int64_t>(sample.tags.size()), std::nullopt};
     const bool plain = options.refine.chain.empty() && options.trust == 0;
     std::optional<data::Seed> so_far;
-    if (options.trust > 0 && before.has(sample.id)) so_far = before.read(sample.id);
+    if (options.trust > 0 && has_labels(sample.id)) so_far = before->read(sample.id);
     data::Seed made = plain ? label_from(view, sample.tags, photo.image.width, photo.image.height)
                             : refined_label_from(view, sample.tags, photo.image, so_far ? &*so_far : nullptr, options);
     one.found = tags_found(made.labels, sample.tags);
-    if (!options.all && one.found < one.tags && before.has(sample.id)) made = before.read(sample.id);
+    if (!options.all && one.found < one.tags && has_labels(sample.id)) made = before->read(sample.id);
     writer.write(sample.id, made);
     const image::Mask& labels = made.labels;
     try {  // what follows is for looking at, and no reason to end a run
-      const image::Mask old = before.read(sample.id).labels;
-      if (old.width != labels.width || old.height != labels.height) {
-        throw Error("{}: its labels so far are {}x{}, the photo is {}x{}", sample.id, old.width, old.height,
-                    labels.width, labels.height);
-      }
-      for (size_t i = 0; i < labels.labels.size(); ++i) {
-        if (old.labels[i] == image::kIgnore) continue;
-        ++one.known;
-        one.same += old.labels[i] == labels.labels[i];
-      }
+      if (before != nullptr) count_same(sample.id, before->read(sample.id).labels, labels, one.known, one.same);
       if (truth != nullptr && sample.has_mask()) {
         one.confusion = metric::count_confusion(sample.id, truth->read_mask(sample), labels, metric);
       }

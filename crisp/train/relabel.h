@@ -42,10 +42,11 @@ struct RelabelReport {
   double seconds = 0;
 };
 
-// A new seed folder from the teacher. `before` are the labels in use; `truth` may be null.
-RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples,
-                      const data::SeedFolder& before, const data::Dataset* truth, const RelabelOptions& options,
+// A new seed folder from the teacher; `facts` say whose photos these are and who labels them. `before` are the labels
+// in use, null where there are none: then every photo gets the teacher's. `truth` may be null.
+RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples, data::SeedFacts facts,
+                      const data::SeedFolder* before, const data::Dataset* truth, const RelabelOptions& options,
                       torch::Device device, torch::ScalarType dtype, int workers, int64_t batch, uint64_t seed,
-                      const std::string& name, const Path& out);
+                      const Path& out);
 
 }  // namespace crisp::train

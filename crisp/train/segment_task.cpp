@@ -132,10 +132,15 @@ Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
     for (const data::Sample& sample : data_.train) files.push_back(sample.image);
     for (const size_t place : infer::size_order(files)) by_size_.push_back(data_.train[place]);
   }
+  const data::SeedFacts& seeds = labels_->facts();
   const RelabelReport report =
-      relabel(teacher_, by_size_, *labels_, data_.dataset, options_.relabel, device_, options_.amp, options_.workers,
-              options_.infer_batch, derive_seed(options_.seed, static_cast<uint64_t>(now.step)),
-              fmt::format("teacher at step {}", now.step), run_ / folder);
+      relabel(teacher_, by_size_,
+              {.made_by = fmt::format("teacher at step {}", now.step),
+               .data = seeds.data,
+               .split = seeds.split,
+               .classes = seeds.classes},
+              &*labels_, data_.dataset, options_.relabel, device_, options_.amp, options_.workers, options_.infer_batch,
+              derive_seed(options_.seed, static_cast<uint64_t>(now.step)), run_ / folder);
   round_ = round;
   rounds_.emplace_back(now.step, report);
   const std::string quality = report.miou < 0 ? "" : fmt::format(", mIoU against masks {:.2f}", report.miou);

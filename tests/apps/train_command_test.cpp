@@ -217,6 +217,32 @@ TEST_F(Train, AblateTrainsTheRowsThatWereAskedFor) {
   EXPECT_TRUE(contains(unknown.err, "--rows A9: the table has A0, A6")) << unknown.err;
 }
 
+// A finished model labels photos for a next student, which knows its zoom.
+TEST_F(Train, RelabelMakesSeedsForANextStudent) {
+  ASSERT_EQ(train("--epochs 2 --val none --no-relabel --zoom 1.5" + from_seeds(), at("first")).status, 0);
+  EXPECT_TRUE(contains(run_program("info " + quoted(at("first") / "model.safetensors")).out, "\"zoom\":1.5"));
+  const std::string call = "relabel --data " + quoted(photos()) + " --model " + quoted(at("first")) + " --threads 2";
+  const ProgramResult made = run_program(call + " --scales 1,0.5 --flip --refine par --out " + quoted(at("labels")));
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_TRUE(contains(made.out, "12 photos in ")) << made.out;
+  EXPECT_TRUE(contains(made.out, "mIoU against the masks")) << made.out;
+  EXPECT_FALSE(contains(made.out, "as before")) << made.out;
+  EXPECT_EQ(data::SeedFolder(at("labels")).facts().images, 12);
+  const ProgramResult second = train(
+      "--epochs 1 --val none --no-relabel --data " + quoted(photos()) + kQuick + "--seeds " + quoted(at("labels")),
+      at("second"));
+  EXPECT_EQ(second.status, 0) << second.err;
+
+  // Photos in which a tag is missed keep the labels they have: seeds that are masks miss none.
+  const ProgramResult kept = run_program(call + " --seeds " + quoted(seeds()) + " --out " + quoted(at("kept")));
+  ASSERT_EQ(kept.status, 0) << kept.err;
+  EXPECT_TRUE(contains(kept.out, "% of the pixels as before")) << kept.out;
+  const ProgramResult trusted = run_program(call + " --trust 0.5 --out " + quoted(at("x")));
+  EXPECT_EQ(trusted.status, 2);
+  EXPECT_TRUE(contains(trusted.err, "--trust 0.5: in which labels? It needs --seeds")) << trusted.err;
+  EXPECT_FALSE(fs::exists(at("x")));
+}
+
 // A run goes on with its own options, flags too.
 TEST_F(Train, AResumedRunKeepsItsFlags) {
   for (const bool all : {false, true}) {

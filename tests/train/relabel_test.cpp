@@ -213,8 +213,12 @@ class Relabel : public testing::Test {
 
   train::RelabelReport run(const Path& out, const std::vector<data::Sample>& samples, int64_t batch = 2,
                            const data::Dataset* truth = nullptr, double dropout = 0.2) {
-    return train::relabel(drawn(small_student("A6", "U4", 3, dropout)), samples, before_, truth, options_, torch::kCPU,
-                          torch::kFloat, 2, batch, 5, "teacher at step 1", out);
+    const data::SeedFacts facts{.made_by = "teacher at step 1",
+                                .data = before_.facts().data,
+                                .split = before_.facts().split,
+                                .classes = before_.facts().classes};
+    return train::relabel(drawn(small_student("A6", "U4", 3, dropout)), samples, facts, &before_, truth, options_,
+                          torch::kCPU, torch::kFloat, 2, batch, 5, out);
   }
   Path at(const std::string& name) const { return scenes_.folder.path() / name; }
 
