@@ -326,6 +326,8 @@ void fill_pipeline(PipelineOptions& o) {
   o.seeds.affinity_trainer.amp = o.student.trainer.amp;
   o.seeds.affinity_task.augment = o.classifier.task.augment;
   o.student.seeds = o.out / "seeds";
+  // A short training has no steps to spare for what the classifier knows already.
+  if (o.preset == "quick") o.student.init = (o.out / "classifier").string();
 }
 
 PipelineResult run_pipeline(const PipelineOptions& options, torch::Device device, const std::function<bool()>& stop) {

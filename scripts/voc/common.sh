@@ -27,7 +27,7 @@ INFER_BATCH=${INFER_BATCH:-$([ "$gpu" = 1 ] && echo 16 || echo 4)}       # photo
 DEVICE=${DEVICE:-auto}
 THREADS=${THREADS:-0}
 
-TAG_EPOCHS=${TAG_EPOCHS:-24}                      # stage A; what its maps were compared by: docs/method.md
+TAG_EPOCHS=${TAG_EPOCHS:-12}                      # stage A; what its maps were compared by: docs/method.md
 TAG_OPTIONS=${TAG_OPTIONS:---pooling top --top-share 0.2 --mosaic 0.5 --rate 1e-4 --head-rate 1e-3}
 SCALES=${SCALES:-0.75,1,1.25}                     # of activation maps
 REFINEMENTS=${REFINEMENTS:-plain none crf par affinity affinity,par}     # compared on train; plain: maps not spread
@@ -41,6 +41,7 @@ AFFINITY_EPOCHS=${AFFINITY_EPOCHS:-6}
 SWEEP=${SWEEP:-0}                                 # 1: print mIoU by background, on 100 masks of train
 
 EPOCHS=${EPOCHS:-40}                              # stage B
+ENLARGED=${ENLARGED:-1.5}                         # students are evaluated at this scale too. CHOSEN WITH MASKS of train
 # For every row: all pixels count, and rounds of relabelling are few, refined and taken; why: docs/method.md
 STUDENT_OPTIONS=${STUDENT_OPTIONS:---rate 1e-4 --head-rate 1e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-from 0.3 --relabel-every 0.2 --relabel-refine par}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every finished student on val_dev: a single pass, and five scales with flips. Then a table, and A6 against A0.
+# Every finished student on val_dev: a single pass, one over enlarged photos, and five scales with flips. Then a table,
+# and A6 against A0. results.py makes docs/results/voc12.json of what this leaves.
 . "$(dirname "$0")/common.sh"
 
 names=()
@@ -9,6 +10,7 @@ for run in "$WORK"/students/*; do
   names+=("$name")
   say "$name"
   evaluate "$name" --model "$run" --split val_dev --batch "$INFER_BATCH"
+  evaluate "$name-$ENLARGED" --model "$run" --split val_dev --scales "$ENLARGED" --batch "$INFER_BATCH"
   evaluate "$name-ms" --model "$run" --split val_dev --scales 0.5,0.75,1,1.25,1.5 --flip
 done
 if [ "${#names[@]}" = 0 ]; then
@@ -23,8 +25,9 @@ for seed in $RANDOM_SEEDS; do
 done
 
 say "val_dev"
-printf '%-16s %8s %8s %12s %8s\n' student mIoU 'ms+flip' 'boundary F1' ECE
+printf '%-16s %8s %8s %8s %12s %8s\n' student mIoU "x $ENLARGED" 'ms+flip' 'boundary F1' ECE
 for name in "${names[@]}"; do
-  printf '%-16s %8s %8s %12s %8s\n' "$name" "$(number "$name" miou)" "$(number "$name-ms" miou)" \
+  printf '%-16s %8s %8s %8s %12s %8s\n' "$name" "$(number "$name" miou)" "$(number "$name-$ENLARGED" miou)" \
+    "$(number "$name-ms" miou)" \
     "$(number "$name" boundary_f1)" "$(number "$name" ece)"
 done
