@@ -30,6 +30,8 @@ constexpr std::array kCommands = {
     Command{"train", "learn a CrispFormer from pseudo-masks, with a teacher that relabels", run_train},
     Command{"relabel", "a trained model's labels of photos whose tags are known, as pseudo-masks for a next one",
             run_relabel},
+    Command{"calibrate", "shift a trained model's classes until they are found as often as they are tagged",
+            run_calibrate},
     Command{"ablate", "the paper's tables as grids of trainings, with its figures beside ours", run_ablate},
     Command{"show", "a contact sheet of seeds, a run or a data set, to look at", run_show},
     Command{"predict", "cut out every object in photos: masks, overlays, uncertainty", run_predict},

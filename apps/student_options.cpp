@@ -16,6 +16,9 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--zoom", o.zoom,
                  "photos are enlarged by this, in training and ever after (the model knows): small photos gain")
       ->check(CLI::Range(0.1, 8.0));
+  app.add_option("--match-tags", o.task.relabel.match_tags,
+                 "look at so many photos and shift classes until each is found in as many as are tagged with it: in "
+                 "relabelling, and in the model; 0: do not");
   const char* rows = kMethodGroup;
   app.add_option("--width", o.width, "channels of the head; 0: 256 for B0 and B1, 384 above")->group(rows);
   app.add_option("--dropout", o.dropout, "of whole channels of the fused map")

@@ -128,6 +128,7 @@ Prediction CrispformerHeadImpl::decide(const Fused& plain, const ForwardOptions&
     if (!result.uncertainty.defined()) result.uncertainty = u;
     result.refined = refine->forward(result.fused, result.logits, u, options.detach_refiner, result.gate);
   }
+  result.refined = with_offsets(result.refined, config.offsets);
   if (boundary && (options.boundary || is_training())) {
     result.boundary = boundary->forward(config.boundary_on_e1 ? maps[0] : result.fused);
   }

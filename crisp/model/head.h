@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "crisp/model/mit.h"
 #include "crisp/model/prediction.h"
@@ -17,6 +18,9 @@ struct HeadImpl : torch::nn::Module {
     for (int64_t i = 0; i < times; ++i) take(forward(features, {.sample_dropout = true}));
   }
 };
+
+// Final scores [N, K, h, w] with the head's offsets added; as they are where it has none.
+torch::Tensor with_offsets(const torch::Tensor& scores, const std::vector<double>& offsets);
 
 // One factor a channel, 0 or 1/(1-p): dropout of whole channels. Undefined when nothing is to be dropped.
 torch::Tensor channel_dropout(const torch::Tensor& map, double probability, bool active);

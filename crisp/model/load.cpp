@@ -49,6 +49,10 @@ SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
   config.head = ablation_row(plain ? "A0" : "A6", checkpoint.width, checkpoint.class_count);
   read_json_text(checkpoint.options, config.head);
   config.classes = class_names(checkpoint);
+  if (!config.head.offsets.empty() && static_cast<int64_t>(config.head.offsets.size()) != config.head.classes) {
+    throw Error("{}: the file has {} offsets but its head has {} outputs", checkpoint.file.string(),
+                config.head.offsets.size(), config.head.classes);
+  }
   if (static_cast<int64_t>(config.classes.size()) != config.head.classes) {
     throw Error("{}: the file names {} classes but its head has {} outputs", checkpoint.file.string(),
                 config.classes.size(), config.head.classes);

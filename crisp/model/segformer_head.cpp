@@ -13,7 +13,13 @@ torch::Tensor channel_dropout(const torch::Tensor& map, double probability, bool
   return keep.bernoulli_(1 - probability).div_(1 - probability);
 }
 
-SegformerHeadImpl::SegformerHeadImpl(const EncoderConfig& encoder, const HeadConfig& head) : dropout(head.dropout) {
+torch::Tensor with_offsets(const torch::Tensor& scores, const std::vector<double>& offsets) {
+  if (offsets.empty()) return scores;
+  return scores + torch::tensor(offsets, torch::kFloat).to(scores.options()).view({1, -1, 1, 1});
+}
+
+SegformerHeadImpl::SegformerHeadImpl(const EncoderConfig& encoder, const HeadConfig& head)
+    : dropout(head.dropout), offsets(head.offsets) {
   proj = register_module("proj", torch::nn::ModuleList());
   for (const int64_t dim : encoder.dims) proj->push_back(Linear(dim, head.width));
   fuse = register_module("fuse", Conv(ConvShape{.in = 4 * head.width, .out = head.width, .bias = false}));
@@ -48,7 +54,8 @@ Prediction SegformerHeadImpl::forward(const Features& features, const ForwardOpt
 
   Prediction prediction;
   prediction.fused = fused;
-  prediction.logits = prediction.refined = classifier->forward(fused);
+  prediction.logits = classifier->forward(fused);
+  prediction.refined = with_offsets(prediction.logits, offsets);
   return prediction;
 }
 

@@ -16,6 +16,7 @@ struct SegformerHeadImpl : HeadImpl {
   Prediction forward(const Features& features, const ForwardOptions& options) override;
 
   const double dropout;
+  const std::vector<double> offsets;
   torch::nn::ModuleList proj;
   Conv fuse{nullptr};
   torch::nn::BatchNorm2d norm{nullptr};

@@ -17,6 +17,7 @@
 #include "crisp/ops/upsample_labels.h"
 #include "crisp/tensor/autocast.h"
 #include "crisp/tensor/seldom_sizes.h"
+#include "crisp/train/tag_match.h"
 
 namespace crisp::train {
 namespace {
@@ -178,6 +179,9 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
   data::SeedWriter writer(out, std::move(facts));
   const auto has_labels = [&](const std::string& id) { return before != nullptr && before->has(id); };
   teacher->eval();
+  if (options.match_tags > 0) {
+    teacher = shifted(teacher, match_tags(teacher, samples, options.match_tags, device, dtype, workers, batch).offsets);
+  }
   struct Found {
     size_t index;
     int64_t same, known, found, tags;

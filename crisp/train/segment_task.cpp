@@ -16,6 +16,7 @@
 #include "crisp/model/load.h"
 #include "crisp/tensor/safetensors.h"
 #include "crisp/train/batch.h"
+#include "crisp/train/tag_match.h"
 
 namespace crisp::train {
 namespace {
@@ -124,17 +125,21 @@ Numbers SegmentTask::prepare(const Moment& now) {
   return numbers;
 }
 
-Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
-  const std::string folder = fmt::format("relabelled/round-{:02d}", round);
-  log_info("step {}: the teacher relabels {} photos (round {})", now.step, data_.train.size(), round);
+const std::vector<data::Sample>& SegmentTask::by_size() {
   if (by_size_.empty()) {
     std::vector<Path> files;
     for (const data::Sample& sample : data_.train) files.push_back(sample.image);
     for (const size_t place : infer::size_order(files)) by_size_.push_back(data_.train[place]);
   }
+  return by_size_;
+}
+
+Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
+  const std::string folder = fmt::format("relabelled/round-{:02d}", round);
+  log_info("step {}: the teacher relabels {} photos (round {})", now.step, data_.train.size(), round);
   const data::SeedFacts& seeds = labels_->facts();
   const RelabelReport report =
-      relabel(teacher_, by_size_,
+      relabel(teacher_, by_size(),
               {.made_by = fmt::format("teacher at step {}", now.step),
                .data = seeds.data,
                .split = seeds.split,
@@ -262,14 +267,22 @@ void SegmentTask::restore(const tensor::Metadata& facts) {
 }
 
 void SegmentTask::save(const Path& file) {
-  if (!options_.select_on_masks) {
-    model::save_segmenter(file, teacher_, torch::kFloat, origin());
-    return;
+  tensor::Metadata facts = origin();
+  model::Segmenter kept = teacher_;
+  if (options_.select_on_masks) {
+    tensor::Metadata best = tensor::read_safetensors(best_file()).metadata;
+    for (const char* key : {kMiou, "step"}) facts[key] = best[key];
+    log_warning("the model was CHOSEN BY A SCORE ON MASKS: mIoU {} on split {} at step {}", facts[kMiou],
+                data_.val_split, facts["step"]);
+    kept = model::load_segmenter(best_file());
+    kept->to(device_);
   }
-  tensor::Metadata facts = tensor::read_safetensors(best_file()).metadata;
-  log_warning("the model was CHOSEN BY A SCORE ON MASKS: mIoU {} on split {} at step {}", facts[kMiou], data_.val_split,
-              facts["step"]);
-  write_atomic(file, read_text(best_file()));
+  if (options_.relabel.match_tags > 0 && data_.seeds) {
+    kept = shifted(kept, match_tags(kept, by_size(), options_.relabel.match_tags, device_, options_.amp,
+                                    options_.workers, options_.infer_batch)
+                             .offsets);
+  }
+  model::save_segmenter(file, kept, torch::kFloat, facts);
 }
 
 }  // namespace crisp::train

@@ -66,6 +66,7 @@ class SegmentTask : public Task {
   data::Example make_example(size_t index, Rng& rng) const;
   data::Seed labels_of(const data::Sample& sample) const;
   int64_t relabel_round(const Moment& now) const;  // rounds due up to this step
+  const std::vector<data::Sample>& by_size();
   Numbers relabel_now(const Moment& now, int64_t round);
   Path best_file() const { return run_ / "best.safetensors"; }
   void keep_if_best(double miou, const Moment& now) const;

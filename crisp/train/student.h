@@ -35,7 +35,8 @@ struct RelabelOptions {
   // A photo in which the teacher misses one of its tags keeps the labels it had: an object that is not found would
   // become background, and the next teacher could never find it.
   bool all = false;
-  double trust = 0;  // in the labels so far, against the teacher: 0 as in the paper, 1 as much as in the teacher
+  double trust = 0;       // in the labels so far, against the teacher: 0 as in the paper, 1 as much as in the teacher
+  size_t match_tags = 0;  // photos by which class offsets are chosen before each round (tag_match.h); 0: none are
   bool image_wide = false;
   double threshold = 0;  // above 0: a fixed tau_u instead of shares
   TeacherSources sources;

@@ -243,6 +243,28 @@ TEST_F(Train, RelabelMakesSeedsForANextStudent) {
   EXPECT_FALSE(fs::exists(at("x")));
 }
 
+// By its tags a model is shifted: at the end of training, or afterwards; the same photos give the same offsets.
+TEST_F(Train, CalibrateShiftsAModelByTags) {
+  const std::string how = "--epochs 2 --val none --no-relabel --infer-batch 4" + from_seeds();
+  ASSERT_EQ(train(how, at("plain")).status, 0);
+  ASSERT_EQ(train(how + " --match-tags 100", at("matched")).status, 0);
+  const std::string call = "calibrate --data " + quoted(photos()) + " --model " + quoted(at("plain")) + " --threads 2";
+  const ProgramResult made = run_program(call + " --out " + quoted(at("new.safetensors")));
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_TRUE(contains(made.out, "tagged       found  found now  offset")) << made.out;
+  const auto offsets = [&](const Path& file) {
+    const std::string out = run_program("info " + quoted(file)).out;
+    const size_t from = out.find("\"offsets\":[");
+    return from == std::string::npos ? "" : out.substr(from, out.find(']', from) - from);
+  };
+  EXPECT_GT(offsets(at("new.safetensors")).size(), 12u);
+  EXPECT_EQ(offsets(at("new.safetensors")), offsets(at("matched") / "model.safetensors"));
+  EXPECT_NE(offsets(at("new.safetensors")), offsets(at("plain") / "model.safetensors"));
+  const ProgramResult none = run_program(call + " --batch 0 --out " + quoted(at("x.safetensors")));
+  EXPECT_EQ(none.status, 2);
+  EXPECT_TRUE(contains(none.err, "--batch 0: at least one")) << none.err;
+}
+
 // A run goes on with its own options, flags too.
 TEST_F(Train, AResumedRunKeepsItsFlags) {
   for (const bool all : {false, true}) {

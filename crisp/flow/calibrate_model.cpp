@@ -1,0 +1,35 @@
+#include "crisp/flow/calibrate_model.h"
+
+#include "crisp/base/error.h"
+#include "crisp/flow/evaluate_model.h"
+#include "crisp/flow/train_classifier.h"
+#include "crisp/infer/size_order.h"
+#include "crisp/model/load.h"
+
+namespace crisp::flow {
+
+CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device device) {
+  if (options.batch < 1) throw UsageError("--batch {}: at least one", options.batch);
+  const data::Dataset dataset =
+      open_tagged(options.data, options.split, options.tags_from, options.tags, options.seed, options.workers);
+  model::Segmenter network = model::load_segmenter(options.model);
+  check_classes(network->config.classes, dataset.classes);
+  std::vector<data::Sample> photos;
+  for (data::Sample& sample : dataset.samples(options.split)) {
+    if (sample.has_tags) photos.push_back(std::move(sample));
+  }
+  std::vector<Path> files;
+  for (const data::Sample& sample : photos) files.push_back(sample.image);
+  std::vector<data::Sample> in_order;
+  for (const size_t place : infer::size_order(files)) in_order.push_back(photos[place]);
+  network->to(device);
+  CalibrateReport report{
+      train::match_tags(network, in_order, options.photos, device, options.dtype, options.workers, options.batch),
+      dataset.classes};
+  model::Segmenter calibrated = train::shifted(network, report.match.offsets);
+  calibrated->to(torch::kCPU);
+  model::save_segmenter(options.out, calibrated, torch::kFloat, {{"calibrated_by", "tags"}});
+  return report;
+}
+
+}  // namespace crisp::flow
