@@ -68,6 +68,9 @@ void bind(CLI::App& app, EvalOptions& o) {
       ->delimiter(',')
       ->group(model);
   app.add_flag("--flip", o.how.flip, "each scale mirrored too")->group(model);
+  app.add_flag("--full-size", o.how.full_size,
+               "large photos as they are; else at most at twice the size of what the model learned from")
+      ->group(model);
   app.add_option("--tile", o.how.tiling.tile, "work in tiles of this side; 0: whole photos")->group(model);
   app.add_option("--overlap", o.how.tiling.overlap, "pixels that neighbouring tiles share")->group(model);
   app.add_option("--batch", o.batch, "photos of one size at once")->check(CLI::Range(1, 1024))->group(model);

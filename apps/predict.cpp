@@ -107,6 +107,9 @@ int run_predict(const Arguments& arguments) {
   line.app.add_option("--save", save, "of mask, overlay, uncertainty, boundary, logits")->delimiter(',');
   line.app.add_option("--scales", how.scales, "image scales whose probabilities are averaged")->delimiter(',');
   line.app.add_flag("--flip", how.flip, "each scale mirrored too");
+  line.app.add_flag("--full-size", how.full_size,
+                    "large photos as they are; else those more than twice as large as what the model learned from are "
+                    "worked on at that size");
   line.app.add_option("--tile", how.tiling.tile, "work in tiles of this side (for large photos); 0: whole photos");
   line.app.add_option("--overlap", how.tiling.overlap, "pixels that neighbouring tiles share and blend over");
   line.app.add_option("--batch", options.batch, "photos of one size at once")->check(CLI::Range(1, 1024));

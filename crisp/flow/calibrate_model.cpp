@@ -7,6 +7,17 @@
 #include "crisp/model/load.h"
 
 namespace crisp::flow {
+namespace {
+
+// Half precision where the file has it, else f32.
+torch::ScalarType stored_type(const Path& model) {
+  for (const auto& [name, tensor] : tensor::read_checkpoint(model::model_inside(model)).tensors) {
+    if (tensor.scalar_type() == torch::kHalf) return torch::kHalf;
+  }
+  return torch::kFloat;
+}
+
+}  // namespace
 
 CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device device) {
   if (options.batch < 1) throw UsageError("--batch {}: at least one", options.batch);
@@ -28,7 +39,7 @@ CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device d
       dataset.classes};
   model::Segmenter calibrated = train::shifted(network, report.match.offsets);
   calibrated->to(torch::kCPU);
-  model::save_segmenter(options.out, calibrated, torch::kFloat, {{"calibrated_by", "tags"}});
+  model::save_segmenter(options.out, calibrated, stored_type(options.model), {{"calibrated_by", "tags"}});
   return report;
 }
 

@@ -155,6 +155,7 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   config.encoder.drop_path = options.drop_path;
   config.head = row.head;
   config.head.zoom = options.zoom;
+  config.head.side = typical_side(data.train);
   config.classes = dataset.classes;
   const Path weights = initial_weights(options.arch, options.init);
   torch::manual_seed(options.trainer.seed);

@@ -85,8 +85,15 @@ std::vector<Result> Predictor::run(const std::vector<image::Image>& images) {
   if (images.empty()) return {};
   const torch::InferenceMode inference;
   const torch::Tensor batch = to_batch(images, device_, dtype_);
-  const bool single = options_.scales.size() == 1 && options_.scales[0] * config().head.zoom == 1.0 && !options_.flip;
+  const bool single = options_.scales.size() == 1 && !options_.flip;
   return single ? single_pass(batch) : multi_scale(batch);
+}
+
+double Predictor::fit(const torch::Tensor& images) const {
+  const model::HeadConfig& head = config().head;
+  if (head.side == 0 || options_.full_size || options_.tiling.tile > 0) return head.zoom;
+  const auto longer = static_cast<double>(std::max(images.size(2), images.size(3)));
+  return head.zoom * std::min(1.0, kLargest * static_cast<double>(head.side) / longer);
 }
 
 model::Prediction Predictor::forward(const torch::Tensor& images) {
@@ -113,7 +120,7 @@ model::Prediction Predictor::forward(const torch::Tensor& images) {
 }
 
 std::vector<Result> Predictor::single_pass(const torch::Tensor& images) {
-  const model::Prediction prediction = forward(images);
+  const model::Prediction prediction = forward(rescaled(images, options_.scales[0] * fit(images)));
   std::vector<Result> results;
   for (int64_t i = 0; i < images.size(0); ++i) {
     Result result;
@@ -141,7 +148,7 @@ std::vector<Result> Predictor::multi_scale(const torch::Tensor& images) {
     sum = sum.defined() ? sum.add_(full) : full.clone();
   };
   for (const double scale : options_.scales) {
-    const torch::Tensor scaled = rescaled(images, scale * config().head.zoom);
+    const torch::Tensor scaled = rescaled(images, scale * fit(images));
     for (const bool mirrored : {false, true}) {
       if (mirrored && !options_.flip) continue;
       const model::Prediction prediction = forward(mirrored ? scaled.flip(3) : scaled);

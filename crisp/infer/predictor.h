@@ -11,9 +11,14 @@ namespace crisp::infer {
 struct InferOptions {
   std::vector<double> scales{1.0};  // times the network's zoom; the mean of probabilities is taken of several
   bool flip = false;                // each scale also mirrored
+  // Photos with more than kLargest times the long side of those the network learned from are worked on at that size:
+  // objects many times as large as it has ever seen are none to it. Not with tiles.
+  bool full_size = false;  // as they are, all the same
   TileOptions tiling;
   bool boundary = false;  // evaluate the boundary head
 };
+
+inline constexpr double kLargest = 2;
 
 // Throws UsageError for scales that make no sense.
 void check(const InferOptions& options);
@@ -21,7 +26,8 @@ void check(const InferOptions& options);
 // What the network says about one image; tensors on the CPU, f32.
 struct Result {
   image::Mask labels;
-  torch::Tensor logits;         // Z* [K, ceil(H/4), ceil(W/4)]; undefined with a zoom, several scales or flips
+  torch::Tensor
+      logits;  // Z* [K, h, w], at 1/4 of the photo as the network saw it; undefined with several scales or flips
   torch::Tensor probabilities;  // mean over scales and flips [K, H, W]; undefined for a single pass
   torch::Tensor uncertainty;    // U, 0..1, per-image normalised    [h, w] or [H, W]
   torch::Tensor boundary;       // probability of an edge           [h, w] or [H, W]; undefined unless asked for
@@ -41,6 +47,7 @@ class Predictor {
   const model::SegmenterConfig& config() const { return network_->config; }
 
  private:
+  double fit(const torch::Tensor& images) const;  // the scale at which photos are worked on
   model::Prediction forward(const torch::Tensor& images);
   std::vector<Result> single_pass(const torch::Tensor& images);
   std::vector<Result> multi_scale(const torch::Tensor& images);

@@ -26,6 +26,7 @@ void for_each_option(Head& head, Visit&& visit) {
   visit("hidden", head.hidden);
   visit("dropout", head.dropout);
   visit("zoom", head.zoom);
+  visit("side", head.side);
   visit("offsets", head.offsets);
   visit("fusion", head.fusion);
   visit("variance", head.variance);

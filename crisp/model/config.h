@@ -42,7 +42,8 @@ struct HeadConfig {
   int64_t hidden = 64;
   int64_t classes = 21;
   double dropout = 0.1;
-  double zoom = 1;              // photos are enlarged by this before the encoder sees them; the network was trained so
+  double zoom = 1;   // photos are enlarged by this before the encoder sees them; the network was trained so
+  int64_t side = 0;  // typical long side of the photos it learned from; 0: not known. Much larger ones are shrunk
   std::vector<double> offsets;  // added to the final scores, one a class; none: nothing is (train/tag_match.h)
   // CrispFormer only.
   Fusion fusion = Fusion::kDmf;

@@ -3,8 +3,8 @@
 
 B1 and B0 are folders `scores` as eval.sh and stage_a.sh leave them: a folder NAME for each evaluation, with its
 metrics.json. Students are called ROW-RUN, with -1.5 (photos enlarged), -ms (five scales, flips) and -large (scales
-1, 1.5, 2, flips) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is kept beside its
-figures. Needs nothing but Python.
+1, 1.5, 2, flips) and -tags (calibrated by tags) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is
+kept beside its figures. --more NAME=FOLDER adds another folder's students under NAME. Needs nothing but Python.
 """
 import argparse
 import json
@@ -14,7 +14,7 @@ import statistics
 
 KEEP = ["miou", "mdice", "boundary_f1", "ece", "tv_smoothness", "compactness", "edge_regularity", "small_object_recall",
         "pixel_accuracy", "mean_accuracy"]
-VARIANTS = {"": "", "-1.5": "_enlarged", "-ms": "_ms", "-large": "_large_ms"}
+VARIANTS = {"": "", "-1.5": "_enlarged", "-ms": "_ms", "-large": "_large_ms", "-tags": "_calibrated"}
 
 
 def read(folder):
@@ -31,7 +31,7 @@ def students(scores):
     """By row: every run, and the mean of those that have a figure."""
     rows = {}
     for folder in sorted(scores.iterdir()):
-        name = re.fullmatch(r"([A-Z]\d|supervised)-(\d+)", folder.name)
+        name = re.fullmatch(r"([A-Z]\d[a-z]*|supervised)-(\d+)", folder.name)
         if not name or not (folder / "metrics.json").exists():
             continue
         run = read(folder)
@@ -59,7 +59,7 @@ def students(scores):
 
 
 def table(rows):
-    heads = ["miou", "miou_enlarged", "miou_ms", "miou_large_ms", "mdice", "boundary_f1", "ece", "tv_smoothness",
+    heads = ["miou", "miou_enlarged", "miou_ms", "miou_large_ms", "miou_calibrated", "mdice", "boundary_f1", "ece", "tv_smoothness",
              "compactness", "edge_regularity", "small_object_recall"]
     print("| row | " + " | ".join(heads) + " |")
     print("| --- |" + " --- |" * len(heads))
@@ -69,7 +69,7 @@ def table(rows):
             value = figures.get(head)
             digits = 3 if head in ("tv_smoothness", "compactness", "edge_regularity") else 1
             text = "" if value is None else f"{value:.{digits}f}"
-            key, what = next(((k, head[: len(head) - len(k)]) for k in ("_large_ms", "_enlarged", "_ms")
+            key, what = next(((k, head[: len(head) - len(k)]) for k in ("_large_ms", "_enlarged", "_calibrated", "_ms")
                               if head.endswith(k)), ("", head))
             span = figures["runs"][0].get("intervals" + key, {}).get(what)
             if text and span and len(figures["runs"]) == 1 and what in ("miou", "boundary_f1", "ece"):
@@ -86,6 +86,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--raw", default="seeds-none", help="evaluation of the raw activation maps")
     parser.add_argument("--refined", default="seeds-affinity-par", help="and of the seeds learned from")
+    parser.add_argument("--more", action="append", default=[], metavar="NAME=FOLDER")
     parser.add_argument("--hardware", required=True)
     parser.add_argument("--commit", required=True)
     options = parser.parse_args()
@@ -102,11 +103,17 @@ def main():
         "students": b1, "students_b0": b0, "supervised": supervised,
         "hardware": options.hardware, "commit": options.commit,
     }
+    more = {}
+    for item in options.more:
+        name, _, folder = item.partition("=")
+        more[name] = students(pathlib.Path(folder))
+    result |= more
     options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print("MiT-B1\n")
     table({**b1, **({"supervised": supervised} if supervised else {})})
-    print("MiT-B0\n")
-    table(b0)
+    for name, rows in {"MiT-B0": b0, **more}.items():
+        print(name + "\n")
+        table(rows)
 
 
 if __name__ == "__main__":

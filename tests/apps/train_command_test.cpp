@@ -260,6 +260,7 @@ TEST_F(Train, CalibrateShiftsAModelByTags) {
   EXPECT_GT(offsets(at("new.safetensors")).size(), 12u);
   EXPECT_EQ(offsets(at("new.safetensors")), offsets(at("matched") / "model.safetensors"));
   EXPECT_NE(offsets(at("new.safetensors")), offsets(at("plain") / "model.safetensors"));
+  EXPECT_TRUE(contains(run_program("info " + quoted(at("new.safetensors"))).out, "f32"));
   const ProgramResult none = run_program(call + " --batch 0 --out " + quoted(at("x.safetensors")));
   EXPECT_EQ(none.status, 2);
   EXPECT_TRUE(contains(none.err, "--batch 0: at least one")) << none.err;

@@ -89,10 +89,43 @@ TEST(Predictor, ANetworksZoomIsAScaleOfItsOwn) {
   infer::Predictor by_scale(plain, torch::kCPU, torch::kFloat, {.scales = {1.5}});
   infer::Predictor by_zoom(zoomed, torch::kCPU, torch::kFloat, {});
   const infer::Result a = by_scale.run({photo})[0], b = by_zoom.run({photo})[0];
-  EXPECT_TRUE(torch::equal(a.probabilities, b.probabilities));
+  EXPECT_TRUE(torch::equal(a.logits, b.logits));
+  EXPECT_EQ(b.logits.sizes(), (std::vector<int64_t>{5, 18, 24}));
   EXPECT_EQ(a.labels.labels, b.labels.labels);
   infer::Predictor half(zoomed, torch::kCPU, torch::kFloat, {.scales = {1 / 1.5}});
   EXPECT_EQ(half.run({photo})[0].logits.sizes(), (std::vector<int64_t>{5, 12, 16})) << "that is the photo as it is";
+}
+
+// One scale is a single pass, and says what the mean over that scale alone would say.
+TEST(Predictor, OneScaleIsAMeanOfOne) {
+  const image::Image photo = random_photo(60, 44, 6);
+  auto one = predictor_of({.scales = {1.5}}), twice = predictor_of({.scales = {1.5, 1.5}});
+  const infer::Result a = one.run({photo})[0], b = twice.run({photo})[0];
+  EXPECT_FALSE(a.probabilities.defined());
+  ASSERT_FALSE(b.logits.defined());
+  const torch::Tensor full = torch::upsample_bilinear2d(a.logits.unsqueeze(0), {44, 60}, false);
+  expect_close("probabilities", torch::softmax(full, 1)[0], b.probabilities, 1e-5);
+  EXPECT_EQ(a.labels.labels, b.labels.labels);
+}
+
+TEST(Predictor, PhotosMuchLargerThanThoseLearnedFromAreShrunk) {
+  model::Segmenter plain = lively_network("A6");
+  model::SegmenterConfig config = plain->config;
+  config.head.side = 40;
+  config.head.zoom = 1.5;
+  model::Segmenter known(config);
+  tensor::load_into(*known, tensor::state_of(*plain), "the plain one");
+  const auto grid = [&](int width, int height, const infer::InferOptions& options) {
+    infer::Predictor predictor(known, torch::kCPU, torch::kFloat, options);
+    const infer::Result result = predictor.run({random_photo(width, height, 7)})[0];
+    EXPECT_EQ(result.labels.width, width);
+    EXPECT_EQ(result.labels.height, height);
+    return std::vector<int64_t>{result.logits.size(2), result.logits.size(1)};
+  };
+  EXPECT_EQ(grid(80, 64, {}), (std::vector<int64_t>{30, 24})) << "twice the side: only enlarged";
+  EXPECT_EQ(grid(320, 160, {}), (std::vector<int64_t>{30, 15})) << "brought to a long side of 80, then enlarged";
+  EXPECT_EQ(grid(320, 160, {.scales = {2}}), (std::vector<int64_t>{60, 30}));
+  EXPECT_EQ(grid(320, 160, {.full_size = true}), (std::vector<int64_t>{120, 60}));
 }
 
 TEST(Predictor, SmallAndThinImagesWork) {
