@@ -49,6 +49,7 @@ std::string describe(const ClassifierOptions& o) {
 std::string describe(const StudentOptions& o) {
   const data::AugmentOptions& a = o.task.augment;
   const train::RelabelOptions& r = o.task.relabel;
+  const loss::Options& l = o.task.loss;
   return Json{{"seeds", o.seeds.string()},
               {"arch", o.arch},
               {"init", o.init},
@@ -59,14 +60,17 @@ std::string describe(const StudentOptions& o) {
               {"batch", o.task.batch},
               {"rates", {o.task.encoder_rate, o.task.head_rate}},
               {"decay", o.trainer.schedule.decay},
-              {"balanced", o.task.loss.balanced},
-              {"by_class", o.task.loss.weight.by_class},
+              {"losses", {l.cross_entropy, l.dice, l.heteroscedastic, l.boundary, l.surface}},
+              {"balanced", l.balanced},
+              {"by_class", l.weight.by_class},
               {"weighting", o.task.phases.weighting},
               {"crop", a.crop},
               {"zoom", o.zoom},
               {"scale", {a.scale_low, a.scale_high}},
               {"drop", {o.task.phases.drop_first, o.task.phases.drop_last}},
               {"relabel", {r.from, r.every, r.passes, r.found_at_least, r.keep_first, r.keep_last, r.all, r.trust}},
+              {"relabel_views", {r.scales, r.flip}},
+              {"match_tags", r.match_tags},
               {"relabel_refine", o.relabel_refine},
               {"ema", o.trainer.ema_decay},
               {"amp", o.trainer.amp},
@@ -280,6 +284,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     // What it draws too wide, refinement draws back in each round (docs/method.md, Stage C).
     o.student.task.phases.weighting = 1;
     o.student.task.phases.drop_first = o.student.task.phases.drop_last = 0;
+    o.student.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks (docs/method.md)
     o.student.task.relabel.keep_first = o.student.task.relabel.keep_last = 1;
     o.student.relabel_refine = "crf";
     o.student.task.relabel.trust = 0.5;

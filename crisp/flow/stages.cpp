@@ -22,7 +22,8 @@ Stages::Stages(Path out) : file_(out / "stages.json") {
     return;
   }
   try {
-    for (const auto& [name, stage] : Json::parse(read_text(file_)).items()) {
+    const Json stages = Json::parse(read_text(file_));  // items() of a temporary would outlive it
+    for (const auto& [name, stage] : stages.items()) {
       done_[name] = {stage.at("config").get<std::string>(), stage.at("seconds").get<double>(),
                      stage.at("complete").get<bool>()};
     }
