@@ -11,6 +11,8 @@
 namespace crisp::ops {
 namespace {
 
+constexpr float kShift = 0.31f;  // in sigmas
+
 void check(std::span<const uint8_t> rgb, int width, int height, int labels, std::span<const float> probabilities,
            std::span<float> marginals, const CrfOptions& options) {
   if (width < 1 || height < 1 || labels < 1)
@@ -30,16 +32,20 @@ void check(std::span<const uint8_t> rgb, int width, int height, int labels, std:
   if (!(options.floor > 0 && options.floor < 1)) throw UsageError("CRF: the floor of probabilities is between 0 and 1");
 }
 
-// Positions first: they have the larger range.
-Permutohedral bilateral_lattice(std::span<const uint8_t> rgb, int width, int height, const CrfOptions& options) {
+// Positions first: they have the larger range. `shift` moves all points, which no exact sum would notice.
+Permutohedral bilateral_lattice(std::span<const uint8_t> rgb, int width, int height, const CrfOptions& options,
+                                float shift) {
   const size_t pixels = static_cast<size_t>(width) * static_cast<size_t>(height);
   std::vector<float> features(Permutohedral::kDimensions * pixels);
   const float position = options.scale_factor / options.bilateral_sigma_xy, colour = 1 / options.bilateral_sigma_rgb;
   for (size_t i = 0; i < pixels; ++i) {
     const size_t column = i % static_cast<size_t>(width), row = i / static_cast<size_t>(width);
-    features[i] = static_cast<float>(column) * position;
-    features[pixels + i] = static_cast<float>(row) * position;
-    for (size_t c = 0; c < 3; ++c) features[(2 + c) * pixels + i] = static_cast<float>(rgb[3 * i + c]) * colour;
+    features[i] = static_cast<float>(column) * position + shift;
+    features[pixels + i] = static_cast<float>(row) * position + 0.61f * shift;
+    for (size_t c = 0; c < 3; ++c) {
+      features[(2 + c) * pixels + i] =
+          static_cast<float>(rgb[3 * i + c]) * colour + 0.29f * shift * static_cast<float>(c + 1);
+    }
   }
   return {features, pixels, options.lattice_budget};
 }
@@ -77,11 +83,19 @@ void crf(std::span<const uint8_t> rgb, int width, int height, int labels, std::s
   if (options.iterations > 0 && count > 1) {
     const bool near = options.spatial_weight > 0, alike = options.bilateral_weight > 0;
     const GaussianBlur blur(w, h, options.spatial_sigma / options.scale_factor);
-    const Permutohedral lattice = alike ? bilateral_lattice(rgb, width, height, options) : Permutohedral({}, 0, 0);
+    // Where a point lies in its simplex decides how far its sums are off. Two lattices, moved against each other, take
+    // turns, so that iterations do not repeat each other's errors.
+    std::vector<Permutohedral> lattices;
+    for (const float shift : {0.0f, kShift}) {
+      if (alike) lattices.push_back(bilateral_lattice(rgb, width, height, options, shift));
+    }
     const auto spatial = [&](const float* in, float* out, size_t s) { blur.filter(in, out, s); };
-    const auto bilateral = [&](const float* in, float* out, size_t s) { lattice.filter(in, out, s); };
     const std::vector<float> near_norm = near ? normalisation(pixels, kLanes, spatial) : std::vector<float>();
-    const std::vector<float> alike_norm = alike ? normalisation(pixels, kLanes, bilateral) : std::vector<float>();
+    std::vector<std::vector<float>> alike_norms;
+    for (const Permutohedral& lattice : lattices) {
+      alike_norms.push_back(
+          normalisation(pixels, kLanes, [&](const float* in, float* out, size_t s) { lattice.filter(in, out, s); }));
+    }
 
     std::vector<float> energy(pixels * stride), message(pixels * stride);
     for (int iteration = 0; iteration < options.iterations; ++iteration) {
@@ -92,7 +106,11 @@ void crf(std::span<const uint8_t> rgb, int width, int height, int labels, std::s
         add_scaled_rows(message.data(), norm.data(), strength, energy.data(), pixels, stride);
       };
       if (near) add(near_norm, options.spatial_weight, spatial);
-      if (alike) add(alike_norm, options.bilateral_weight, bilateral);
+      if (alike) {
+        const size_t turn = static_cast<size_t>(iteration) % lattices.size();
+        add(alike_norms[turn], options.bilateral_weight,
+            [&](const float* in, float* out, size_t s) { lattices[turn].filter(in, out, s); });
+      }
       softmax_rows(energy.data(), belief.data(), pixels, stride);
     }
   }

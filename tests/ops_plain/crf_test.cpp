@@ -123,13 +123,11 @@ TEST(Crf, Golden) {
   }
 }
 
-// Half of the cases pretend to be scaled-down photos, so that positions matter on so small an image. The scenes are
-// not those the lattice's constants were chosen on. Over 60 of them labels agree on 98.8 to 99.1% of pixels a preset;
-// single scenes fall to 80% where labels are so balanced that a small error tips a region. Hence a bound for the mean
-// over all and one for the middle scene of each preset.
+// Half of the cases pretend to be scaled-down photos, so that positions matter on so small an image. Single scenes fall
+// below 90% where labels are so balanced that a small error tips a region; hence bounds for the mean of each preset.
 TEST(Crf, FollowsExactSumsForEveryPreset) {
-  constexpr int kCases = 16;
-  double pooled = 0, changed = 0;
+  constexpr int kCases = 60;
+  double changed = 0;
   const auto names = crf_preset_names();
   for (const std::string& name : names) {
     CrfOptions options = crf_preset(name);
@@ -148,11 +146,10 @@ TEST(Crf, FollowsExactSumsForEveryPreset) {
     std::sort(agreement.begin(), agreement.end());
     std::printf("%s: labels agree on %.2f%% of pixels (middle scene %.2f%%), marginals differ by %.4f\n", name.c_str(),
                 100 * mean_agreement, 100 * agreement[kCases / 2], mean_difference);
-    EXPECT_GE(agreement[kCases / 2], 0.985) << name;
-    EXPECT_LE(mean_difference, 0.03) << name;
-    pooled += mean_agreement / static_cast<double>(names.size());
+    EXPECT_GE(mean_agreement, 0.99) << name;
+    EXPECT_GE(agreement[kCases / 2], 0.99) << name;
+    EXPECT_LE(mean_difference, 0.01) << name;
   }
-  EXPECT_GE(pooled, 0.98);
   EXPECT_GT(changed / (kCases * static_cast<double>(names.size())), 0.05) << "these cases ask for nothing";
 }
 
