@@ -29,14 +29,10 @@ CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device d
   for (data::Sample& sample : dataset.samples(options.split)) {
     if (sample.has_tags) photos.push_back(std::move(sample));
   }
-  std::vector<Path> files;
-  for (const data::Sample& sample : photos) files.push_back(sample.image);
-  std::vector<data::Sample> in_order;
-  for (const size_t place : infer::size_order(files)) in_order.push_back(photos[place]);
   network->to(device);
-  CalibrateReport report{
-      train::match_tags(network, in_order, options.photos, device, options.dtype, options.workers, options.batch),
-      dataset.classes};
+  CalibrateReport report{train::match_tags(network, infer::in_size_order(photos), options.photos, device, options.dtype,
+                                           options.workers, options.batch),
+                         dataset.classes};
   model::Segmenter calibrated = train::shifted(network, report.match.offsets);
   calibrated->to(torch::kCPU);
   model::save_segmenter(options.out, calibrated, stored_type(options.model), {{"calibrated_by", "tags"}});

@@ -23,25 +23,22 @@ train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::De
   model::Segmenter network = model::load_segmenter(options.model);
   check_classes(network->config.classes, dataset.classes);
 
-  std::vector<data::Sample> photos, in_order;
-  std::vector<Path> files;
+  std::vector<data::Sample> photos;
   size_t without = 0;
   for (data::Sample& sample : dataset.samples(options.split)) {
     if (before && !before->has(sample.id)) {
       ++without;
       continue;
     }
-    files.push_back(sample.image);
     photos.push_back(std::move(sample));
   }
   if (photos.empty()) {
     throw Error("no photo of split {}{}", options.split, before ? " has labels in " + options.seeds.string() : "");
   }
   if (without > 0) log_warning("{} photo(s) of split {} have no labels so far and get none", without, options.split);
-  for (const size_t place : infer::size_order(files)) in_order.push_back(photos[place]);
   network->to(device);
   return train::relabel(
-      network, in_order,
+      network, infer::in_size_order(photos),
       {.made_by = options.command, .data = options.data.string(), .split = options.split, .classes = dataset.classes},
       before ? &*before : nullptr, &dataset, options.relabel, device, options.dtype, options.workers, options.batch,
       options.seed, options.out);

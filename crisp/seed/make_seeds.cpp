@@ -58,17 +58,15 @@ void check(const SeedOptions& options) {
 
 SeedPhotos photos_for_seeds(const std::vector<data::Sample>& samples, Untagged untagged) {
   SeedPhotos photos;
-  std::vector<const data::Sample*> taken;
-  std::vector<Path> files;
+  std::vector<data::Sample> taken;
   for (const data::Sample& sample : samples) {
     if (!sample.has_tags && untagged == Untagged::kSkip) {
       ++photos.untagged;
       continue;
     }
-    taken.push_back(&sample);
-    files.push_back(sample.image);
+    taken.push_back(sample);
   }
-  for (const size_t place : infer::size_order(files)) photos.samples.push_back(*taken[place]);
+  photos.samples = infer::in_size_order(taken);
   return photos;
 }
 

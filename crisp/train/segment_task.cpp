@@ -126,11 +126,7 @@ Numbers SegmentTask::prepare(const Moment& now) {
 }
 
 const std::vector<data::Sample>& SegmentTask::by_size() {
-  if (by_size_.empty()) {
-    std::vector<Path> files;
-    for (const data::Sample& sample : data_.train) files.push_back(sample.image);
-    for (const size_t place : infer::size_order(files)) by_size_.push_back(data_.train[place]);
-  }
+  if (by_size_.empty()) by_size_ = infer::in_size_order(data_.train);
   return by_size_;
 }
 
