@@ -39,6 +39,10 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--heteroscedastic", l.heteroscedastic, "weight")->group(losses);
   app.add_option("--boundary", l.boundary, "weight")->group(losses);
   app.add_option("--surface", l.surface, "weight of the signed-distance term; the paper's is 0.1")->group(losses);
+  app.add_option("--presence", l.presence,
+                 "weight; above 0 the network also says which classes a photo shows, learned from its tags, and pixels "
+                 "are of those: not in the paper")
+      ->group(losses);
   app.add_flag("--balanced", l.balanced, "cross-entropy as the mean of background and foreground")->group(losses);
   app.add_flag("--weight-by-class", l.weight.by_class, "uncertainty discounts pixels within a class, not whole classes")
       ->group(losses);

@@ -16,6 +16,7 @@ struct Example {
   image::Mask uncertainty;  // of the labels, 0..255
   image::Mask padding;      // 255 on padding, 0 on the photo
   std::vector<int> tags;
+  std::vector<int> unsure;  // classes of the photo that the crop may have lost
   // What the segmentation loss wants to know of the labels; made after augmentation.
   image::Mask band;             // where their edges are
   std::vector<float> distance;  // to the nearest edge

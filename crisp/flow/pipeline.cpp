@@ -60,7 +60,7 @@ std::string describe(const StudentOptions& o) {
               {"batch", o.task.batch},
               {"rates", {o.task.encoder_rate, o.task.head_rate}},
               {"decay", o.trainer.schedule.decay},
-              {"losses", {l.cross_entropy, l.dice, l.heteroscedastic, l.boundary, l.surface}},
+              {"losses", {l.cross_entropy, l.dice, l.heteroscedastic, l.boundary, l.surface, l.presence}},
               {"balanced", l.balanced},
               {"by_class", l.weight.by_class},
               {"weighting", o.task.phases.weighting},

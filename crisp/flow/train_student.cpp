@@ -155,12 +155,14 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   config.encoder.drop_path = options.drop_path;
   config.head = row.head;
   config.head.zoom = options.zoom;
+  config.head.presence = options.task.loss.presence > 0;
   config.head.side = typical_side(data.train);
   config.classes = dataset.classes;
   const Path weights = initial_weights(options.arch, options.init);
   torch::manual_seed(options.trainer.seed);
   model::Segmenter student = model::make_segmenter(config);
   if (!weights.empty()) model::load_encoder(student->encoder, weights);
+  if (!weights.empty() && config.head.presence) model::load_presence(student, weights);
   model::Segmenter teacher(config);
   tensor::load_into(*teacher, tensor::state_of(*student), "the student");
   if (supervised) log_warning("FULLY SUPERVISED: the student learns from pixel masks; this is an upper bound");

@@ -7,6 +7,7 @@
 #include "crisp/base/error.h"
 #include "crisp/loss/boundary.h"
 #include "crisp/loss/heteroscedastic.h"
+#include "crisp/loss/presence.h"
 #include "crisp/loss/segmentation.h"
 #include "crisp/loss/surface.h"
 
@@ -33,6 +34,8 @@ void check_shapes(const Outputs& outputs, const Targets& targets) {
   if (outputs.logits.defined()) check_shape("logits", outputs.logits, {batch, classes, -1, -1});
   if (outputs.variance.defined()) check_shape("variance", outputs.variance, {batch, classes, -1, -1});
   if (outputs.boundary.defined()) check_shape("boundary", outputs.boundary, {batch, 1, -1, -1});
+  if (outputs.presence.defined()) check_shape("presence", outputs.presence, {batch, classes - 1});
+  if (targets.presence.defined()) check_shape("presence target", targets.presence, {batch, classes - 1});
   if (targets.band.defined()) check_shape("band", targets.band, map);
   if (targets.distance.defined()) check_shape("distance", targets.distance, map);
 }
@@ -64,6 +67,7 @@ void check(const Options& options) {
                                                     {"heteroscedastic", options.heteroscedastic},
                                                     {"boundary", options.boundary},
                                                     {"surface", options.surface},
+                                                    {"presence", options.presence},
                                                     {"uncertainty", options.weight.strength}};
   for (const auto& [name, weight] : weights) {
     if (!std::isfinite(weight) || weight < 0) throw UsageError("the weight of the {} loss cannot be {}", name, weight);
@@ -122,6 +126,10 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
     const torch::Tensor logits = upsampled(outputs.boundary, height, width).squeeze(1);
     const torch::Tensor value = boundary(logits, targets.band, options.discount_boundary ? weight : torch::Tensor());
     sum.add("boundary", options.boundary, value);
+  }
+  if (options.presence > 0 && outputs.presence.defined()) {
+    need(targets.presence, "which classes are there", "presence");
+    sum.add("presence", options.presence, presence(outputs.presence, targets.presence));
   }
   return sum.take();
 }

@@ -14,7 +14,8 @@ struct Options {
   double dice = 1;
   double heteroscedastic = 0.5;
   double boundary = 0.5;
-  double surface = 0;  // the paper's optional term, there with 0.1
+  double surface = 0;   // the paper's optional term, there with 0.1
+  double presence = 0;  // of classes in photos; not in the paper
 
   bool weighting = true;  // discount uncertain pixels: w = exp(-2 U), else w = 1
   WeightOptions weight;
@@ -34,6 +35,7 @@ struct Outputs {
   torch::Tensor refined;   // Z*; the same tensor as Z is fine   [N, K, h, w]
   torch::Tensor variance;  // sigma^2                            [N, K, h, w]
   torch::Tensor boundary;  // edge logits                        [N, 1, h, w]
+  torch::Tensor presence;  // is the class there?                [N, K-1]
 };
 
 // What it should have said, on the same device. `band` and `distance` may be undefined where their part is off.
@@ -41,10 +43,11 @@ struct Targets {
   torch::Tensor labels;    // uint8; 255, and all that is no class, is ignored                  [N, H, W]
   torch::Tensor band;      // uint8; boundary_band() of the labels before uncertain ones went   [N, H, W]
   torch::Tensor distance;  // f32; edge_distance() of the same                                  [N, H, W]
+  torch::Tensor presence;  // f32; 1 there, 0 not, -1 not known                                 [N, K-1]
 };
 
 struct Part {
-  std::string name;     // cross_entropy, dice, heteroscedastic, boundary, surface
+  std::string name;     // cross_entropy, dice, heteroscedastic, boundary, surface, presence
   torch::Tensor value;  // 0-dim f32 without gradient, before its weight
 };
 

@@ -4,6 +4,7 @@
 
 #include "crisp/base/error.h"
 #include "crisp/model/load.h"
+#include "crisp/model/presence.h"
 #include "crisp/tensor/checkpoint.h"
 #include "crisp/tensor/json_text.h"
 
@@ -75,21 +76,12 @@ torch::Tensor CamClassifierImpl::maps(const torch::Tensor& images) {
 
 torch::Tensor CamClassifierImpl::pool(const torch::Tensor& scores, const torch::Tensor& photo) const {
   const torch::Tensor maps = scores.to(torch::kFloat);  // sums over cells
-  // The share of the photo in each cell; a cell that is mostly padding cannot be anybody's best.
-  const torch::Tensor share = photo.defined()
-                                  ? torch::adaptive_avg_pool2d(photo.to(torch::kFloat), {maps.size(2), maps.size(3)})
-                                  : torch::ones({maps.size(0), 1, maps.size(2), maps.size(3)}, maps.options());
+  const torch::Tensor share = photo_share(photo, maps);
   if (config.pooling == Pooling::kAverage) {
     return (maps * share).sum({2, 3}) / share.sum({2, 3}).clamp_min(1e-6);
   }
   if (config.pooling == Pooling::kWeighted) return weighted_scores(maps, share);
-  const torch::Tensor padding = share < 0.5 * share.amax({2, 3}, true);  // a tiny photo fills no cell
-  const torch::Tensor cells = maps.masked_fill(padding, -1e4).flatten(2);
-  if (config.pooling == Pooling::kMaximum) return cells.amax(2);
-  const auto count = std::max<int64_t>(1, static_cast<int64_t>(config.top_share * static_cast<double>(cells.size(2))));
-  const torch::Tensor best = std::get<0>(cells.topk(count, 2));
-  const torch::Tensor real = best > -5e3;  // a small photo on a large crop may have fewer cells than asked for
-  return (best * real).sum(2) / real.sum(2).clamp_min(1);
+  return mean_of_best(maps, share, config.pooling == Pooling::kMaximum ? 0 : config.top_share);
 }
 
 torch::Tensor CamClassifierImpl::forward(const torch::Tensor& images, const torch::Tensor& photo) {

@@ -28,6 +28,7 @@ void for_each_option(Head& head, Visit&& visit) {
   visit("zoom", head.zoom);
   visit("side", head.side);
   visit("offsets", head.offsets);
+  visit("presence", head.presence);
   visit("fusion", head.fusion);
   visit("variance", head.variance);
   visit("refine", head.refine);

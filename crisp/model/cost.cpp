@@ -52,6 +52,10 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
   for (size_t i = 0; i < 4; ++i) projection += grids[i].size() * encoder.dims[i] * e;
   const auto small_head = [&](int64_t in, int64_t out) { return pixels * (9 * in * head.hidden + head.hidden * out); };
 
+  if (network->presence) {
+    const int64_t macs = grids[3].size() * encoder.dims[3] * (k - 1);
+    parts.push_back(part("presence", parameters_of(*network->presence), macs));
+  }
   const auto children = network->head->named_children();
   const auto count = [&](const std::string& name) { return parameters_of(*children[name]); };
   if (head.kind == HeadKind::kSegformer) {

@@ -19,18 +19,29 @@ SegmenterImpl::SegmenterImpl(const SegmenterConfig& config_) : config(config_) {
   } else {
     head = register_module("head", std::make_shared<CrispformerHeadImpl>(config.encoder, config.head));
   }
+  if (config.head.presence) {
+    presence = register_module("presence", Presence(config.encoder.dims[3], config.head.classes));
+  }
 }
 
 Prediction SegmenterImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
   const int64_t height = images.size(2), width = images.size(3);
   const torch::Tensor padded = pad_to_smallest(images);
-  if (padded.is_same(images)) return head->forward(encoder->forward(images), options);
-  Prediction p = head->forward(encoder->forward(padded), options);
+  const Features features = encoder->forward(padded);
+  Prediction p = head->forward(features, options);
+  add_presence(features, options, p);
+  if (padded.is_same(images)) return p;
   for (torch::Tensor* map :
        {&p.logits, &p.refined, &p.variance, &p.uncertainty, &p.boundary, &p.scale_weights, &p.gate, &p.fused}) {
     *map = crop(*map, (height + 3) / 4, (width + 3) / 4);
   }
   return p;
+}
+
+void SegmenterImpl::add_presence(const Features& features, const ForwardOptions& options, Prediction& said) {
+  if (!presence) return;
+  said.presence = presence->forward(features[3], options.photo);
+  if (!is_training()) said.refined = gated_by_presence(said.refined, said.presence);
 }
 
 Segmenter make_segmenter(const SegmenterConfig& config) {

@@ -5,6 +5,7 @@
 #include "crisp/base/classes.h"
 #include "crisp/model/config.h"
 #include "crisp/model/head.h"
+#include "crisp/model/presence.h"
 
 namespace crisp::model {
 
@@ -23,9 +24,13 @@ struct SegmenterImpl : torch::nn::Module {
   // images [N, 3, H, W] of any size; sides under 32 are padded by edge replication and the result cropped.
   Prediction forward(const torch::Tensor& images, const ForwardOptions& options = {});
 
+  // Adds what the presence branch says, where there is one; in evaluation mode it gates Z*. forward() does so.
+  void add_presence(const Features& features, const ForwardOptions& options, Prediction& said);
+
   const SegmenterConfig config;
   Mit encoder{nullptr};
   std::shared_ptr<HeadImpl> head;
+  Presence presence{nullptr};
 };
 TORCH_MODULE(Segmenter);
 

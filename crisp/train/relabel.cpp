@@ -90,7 +90,8 @@ int64_t tags_found(const image::Mask& labels, const std::vector<int>& tags) {
 }  // namespace
 
 std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
-                                       const TeacherSources& sources, const std::vector<double>& scales, bool flip) {
+                                       const TeacherSources& sources, const std::vector<double>& scales, bool flip,
+                                       bool presence) {
   const double zoom = teacher.config.head.zoom;
   const double largest = std::max(1.0, zoom * *std::max_element(scales.begin(), scales.end()));
   const torch::Tensor widest = infer::rescaled(images, largest);
@@ -121,10 +122,14 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torc
       };
       const torch::Tensor seen = mirrored ? scaled.flip(3) : scaled;
       const model::Features features = teacher.encoder->forward(model::pad_to_smallest(seen));
+      const auto take = [&](model::Prediction said) {
+        if (presence) teacher.add_presence(features, {}, said);
+        count(said);
+      };
       if (passes > 1) {
-        teacher.head->sample(features, each, count);
+        teacher.head->sample(features, each, take);
       } else {
-        count(teacher.head->forward(features, {}));
+        take(teacher.head->forward(features, {}));
       }
     }
   }

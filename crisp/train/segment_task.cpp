@@ -22,7 +22,44 @@ namespace crisp::train {
 namespace {
 
 constexpr size_t kSamplesShown = 4;
+constexpr double kShown = 0.001;                  // of the crop: a class with fewer pixels may be there or not
 constexpr const char* kMiou = "validation_miou";  // of a model that was chosen by it
+
+std::array<size_t, 256> pixels_by_label(const image::Mask& labels) {
+  std::array<size_t, 256> counts{};
+  for (const uint8_t label : labels.labels) ++counts[label];
+  return counts;
+}
+
+std::vector<int> classes_of(const data::Sample& sample, const image::Mask& labels, size_t classes) {
+  const std::array<size_t, 256> counts = pixels_by_label(labels);
+  std::vector<int> there;
+  for (int k = 1; k < static_cast<int>(classes); ++k) {
+    const bool tagged = std::find(sample.tags.begin(), sample.tags.end(), k) != sample.tags.end();
+    if (tagged || counts[static_cast<size_t>(k)] > 0) there.push_back(k);
+  }
+  return there;
+}
+
+// Tags of a crop: a class of the photo that the crop shows, or may have lost.
+void divide_tags(const std::vector<int>& photo, data::Example& crop) {
+  const std::array<size_t, 256> counts = pixels_by_label(crop.labels);
+  const double enough = kShown * static_cast<double>(crop.labels.labels.size());
+  for (const int k : photo) {
+    const bool shown = static_cast<double>(counts[static_cast<size_t>(k)]) >= enough;
+    (shown ? crop.tags : crop.unsure).push_back(k);
+  }
+}
+
+torch::Tensor presence_of(const std::vector<data::Example>& batch, int64_t classes, torch::Device device) {
+  torch::Tensor target = torch::zeros({static_cast<int64_t>(batch.size()), classes - 1});
+  auto cell = target.accessor<float, 2>();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    for (const int k : batch[i].tags) cell[static_cast<int64_t>(i)][k - 1] = 1;
+    for (const int k : batch[i].unsure) cell[static_cast<int64_t>(i)][k - 1] = -1;
+  }
+  return target.to(device);
+}
 
 }  // namespace
 
@@ -77,10 +114,13 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
                 example.image.height, seed.labels.width, seed.labels.height);
   }
   // Where to cut is decided on the whole photo; what is learned from is a crop.
+  std::vector<int> there;
+  if (student_->config.head.presence) there = classes_of(sample, seed.labels, student_->config.classes.size());
   const loss::KeptLevels kept = loss::kept_levels(seed.labels, seed.uncertainty, drop_);
   example.labels = std::move(seed.labels);
   example.uncertainty = std::move(seed.uncertainty);
   example = data::augment(std::move(example), options_.augment, rng);
+  if (!there.empty()) divide_tags(there, example);
   // The surface loss too asks where labels are known.
   if ((student_->config.head.boundary && options_.loss.boundary > 0) || options_.loss.surface > 0) {
     example.band = loss::boundary_band(example.labels, options_.band_width);
@@ -91,8 +131,13 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
 }
 
 std::vector<ParameterGroup> SegmentTask::groups() {
-  return {group_of("encoder", *student_->encoder, "encoder.", options_.encoder_rate, options_.weight_decay),
-          group_of("head", *student_->head, "head.", options_.head_rate, options_.weight_decay)};
+  std::vector<ParameterGroup> groups = {
+      group_of("encoder", *student_->encoder, "encoder.", options_.encoder_rate, options_.weight_decay),
+      group_of("head", *student_->head, "head.", options_.head_rate, options_.weight_decay)};
+  if (student_->presence) {
+    groups.push_back(group_of("presence", *student_->presence, "presence.", options_.head_rate, options_.weight_decay));
+  }
+  return groups;
 }
 
 int64_t SegmentTask::relabel_round(const Moment& now) const {
@@ -164,18 +209,27 @@ Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
 
 Losses SegmentTask::losses(const std::vector<data::Example>& batch, const Moment& now) {
   const double fraction = now.fraction();
+  const bool presence = student_->config.head.presence;
+  torch::Tensor photo;
+  if (presence) photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
   const model::ForwardOptions how{.modulate = fraction >= options_.phases.modulation,
                                   .detach_refiner = fraction < options_.phases.refiner_attached,
-                                  .boundary = true};
+                                  .boundary = true,
+                                  .photo = photo};
   const model::Prediction said = student_->forward(images_of(batch, device_), how);
   loss::Options parts = options_.loss;
   parts.weighting = parts.weighting && fraction >= options_.phases.weighting;
-  loss::Targets targets{.labels = maps_of(batch, &data::Example::labels, device_), .band = {}, .distance = {}};
+  loss::Targets targets{
+      .labels = maps_of(batch, &data::Example::labels, device_), .band = {}, .distance = {}, .presence = {}};
   if (!batch[0].band.labels.empty()) targets.band = maps_of(batch, &data::Example::band, device_);
   if (!batch[0].distance.empty()) targets.distance = distances_of(batch, device_);
-  const loss::Total total = loss::total(
-      {.logits = said.logits, .refined = said.refined, .variance = said.variance, .boundary = said.boundary}, targets,
-      parts);
+  if (presence) targets.presence = presence_of(batch, student_->config.head.classes, device_);
+  const loss::Total total = loss::total({.logits = said.logits,
+                                         .refined = said.refined,
+                                         .variance = said.variance,
+                                         .boundary = said.boundary,
+                                         .presence = said.presence},
+                                        targets, parts);
   Losses losses{total.sum, {}};
   for (const loss::Part& part : total.parts) losses.parts.emplace_back(part.name, part.value);
   return losses;

