@@ -24,7 +24,8 @@ struct PresenceImpl : torch::nn::Module {
 };
 TORCH_MODULE(Presence);
 
-// Z*_k + log P(k is there): a pixel's class must be one that the photo shows. The background's stays.
+// Z*_k + min(0, log(2 P(k is there))): a pixel's class must be one that the photo may show. What is likelier there than
+// not is left alone, and so is the background.
 torch::Tensor gated_by_presence(const torch::Tensor& refined, const torch::Tensor& presence);
 
 }  // namespace crisp::model

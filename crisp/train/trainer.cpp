@@ -110,6 +110,9 @@ bool Trainer::run(const std::function<bool()>& stop) {
     }
   }
   progress_->finish();
+  const double spent = std::chrono::duration<double>(Clock::now() - start_).count();
+  log_info("{}: {:.1f}% of the last {} went by waiting for photos", task_.name(), 100 * waited_ / std::max(1e-9, spent),
+           format_duration(spent));
   task_.save(folder_ / "model.safetensors");
   return true;
 }
@@ -129,7 +132,9 @@ Losses Trainer::forward_and_backward() {
   if (!statistics_.empty()) at::_foreach_copy_(statistics_before_, statistics_);
   Losses sum;
   for (int64_t i = 0; i < options_.accumulate; ++i) {
+    const Clock::time_point asked = Clock::now();
     const std::vector<data::Example> batch = task_.loader().next();
+    waited_ += std::chrono::duration<double>(Clock::now() - asked).count();
     for (const data::Example& example : batch) images_.push_back(example.id);
     const auto learn = [&] {
       Losses losses;

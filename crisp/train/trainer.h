@@ -91,6 +91,7 @@ class Trainer {
   Numbers validation_;
   double seconds_before_ = 0;  // of training before this process
   std::chrono::steady_clock::time_point start_;
+  double waited_ = 0;  // seconds, for the loader
   int64_t images_done_ = 0;
 };
 

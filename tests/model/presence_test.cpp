@@ -31,12 +31,12 @@ TEST(Presence, TheMeanOfTheBestCellsKnowsPadding) {
   EXPECT_NEAR(model::mean_of_best(maps, model::photo_share(photo, maps), 0.2).item<double>(), 7.5, 1e-6);
 }
 
-TEST(Presence, TheGateIsTheLogarithmOfAProbability) {
-  const torch::Tensor refined = torch::zeros({1, 3, 1, 2});
-  const torch::Tensor presence = torch::tensor({{0.0f, -3.0f}});
+TEST(Presence, TheGateHoldsBackWhatIsUnlikely) {
+  const torch::Tensor refined = torch::zeros({1, 4, 1, 2});
+  const torch::Tensor presence = torch::tensor({{0.0f, -3.0f, 2.0f}});
   const torch::Tensor gated = model::gated_by_presence(refined, presence);
-  const torch::Tensor expected = torch::tensor({0.0, -std::log(2.0), -std::log1p(std::exp(3.0))}).view({1, 3, 1, 1});
-  expect_close("gated", gated, expected.to(torch::kFloat).expand({1, 3, 1, 2}), 1e-6);
+  const torch::Tensor expected = torch::tensor({0.0, 0.0, std::log(2 / (1 + std::exp(3.0))), 0.0}).view({1, 4, 1, 1});
+  expect_close("gated", gated, expected.to(torch::kFloat).expand({1, 4, 1, 2}), 1e-6);
   const torch::Tensor far = model::gated_by_presence(refined.to(torch::kHalf), presence * 1e4);
   EXPECT_TRUE(torch::isfinite(far).all().item<bool>());
 }

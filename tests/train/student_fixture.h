@@ -138,7 +138,8 @@ class SpoiledTask : public train::SegmentTask {
 
 inline std::unique_ptr<SpoiledTask> task_of(const Scenes& scenes, const train::SegmentOptions& options, const Path& run,
                                             size_t val = 0, const std::string& ablation = "A6", double dropout = 0.1) {
-  const model::SegmenterConfig config = small_student(ablation, "U4", 3, dropout);
+  model::SegmenterConfig config = small_student(ablation, "U4", 3, dropout);
+  config.head.presence = options.loss.presence > 0;
   return std::make_unique<SpoiledTask>(drawn(config), drawn(config), scenes.data(val), options, torch::kCPU, run);
 }
 
