@@ -92,6 +92,7 @@ void depart_from_paper(StudentOptions& o) {
   o.task.phases.weighting = 1;
   o.task.phases.drop_first = o.task.phases.drop_last = 0;
   o.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks
+  o.task.loss.dice = 0.3;             // more draws masks wide and sure of themselves
   o.task.loss.presence = 1;
   o.task.relabel.keep_first = o.task.relabel.keep_last = 1;
   o.task.relabel.trust = 0.5;

@@ -158,7 +158,7 @@ def main():
     o = p.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.benchmark = True
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     ids = open(o.ids).read().split()
     if o.photos_at_most:
         ids = ids[: o.photos_at_most]
