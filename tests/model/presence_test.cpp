@@ -56,7 +56,8 @@ TEST(Presence, GatesInEvaluationAndOnlySpeaksInTraining) {
     network->train();
     const model::Prediction training = network->forward(images);
     EXPECT_TRUE(training.presence.defined());
-    if (row == "A0") EXPECT_TRUE(training.refined.equal(training.logits));
+    if (row == "A6") continue;  // it refines
+    EXPECT_TRUE(training.refined.equal(training.logits));
   }
 }
 
