@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include "apps/classifier_options.h"
 #include "apps/command_line.h"
 #include "apps/seed_options.h"
+#include "apps/student_options.h"
 #include "crisp/base/interrupt.h"
 #include "crisp/flow/pipeline.h"
 #include "crisp/flow/pipeline_report.h"
@@ -20,6 +22,25 @@ void print_scores(const std::vector<report::PipelineScores>& scores) {
     fmt::print("{:<22} {:<16} {:>7} {:>7} {:>12} {:>6}\n", step.name, step.images, cell(step.metrics.miou),
                cell(step.metrics.mdice), cell(step.metrics.boundary_f1), cell(step.metrics.ece));
   }
+}
+
+// What the two trainings are made with, beside them: `classify` and `train` read it with --config.
+void keep_configurations(flow::PipelineOptions& o) {
+  const auto written = [&](const char* command, const auto& bind) {
+    CommandLine line(command, "", "");
+    line.seed = o.seed;
+    line.app.get_option("--seed")->capture_default_str();
+    bind(line.app);
+    return line.effective_config();
+  };
+  o.classifier.out = o.out / "classifier";
+  o.classifier.config = written("classify", [&](CLI::App& app) { bind_classifier(app, o.classifier); });
+  o.student.out = o.out / "student";
+  o.student.config = written("train", [&](CLI::App& app) {
+    bind_student_run(app, o.student);
+    bind_student(app, o.student);
+    if (o.student.task.relabel.flip) app.get_option("--relabel-flip")->default_str("true");  // flags are not captured
+  });
 }
 
 }  // namespace
@@ -72,6 +93,7 @@ int run_run(const Arguments& arguments) {
   o.command = as_typed("run", arguments);
   o.config = line.effective_config();
   flow::fill_pipeline(o);
+  keep_configurations(o);
   const InterruptGuard interrupt;
   const flow::PipelineResult result = flow::run_pipeline(o, device, [&] { return interrupt.requested(); });
   if (!result.complete) {

@@ -88,4 +88,20 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   bind_augment(app, o.task.augment);
 }
 
+void bind_student_run(CLI::App& app, flow::StudentOptions& o) {
+  app.add_option("--data", o.data, "the data set: VOC, COCO or folder layout")->required();
+  app.add_option("--split", o.split, "photos to learn from");
+  app.add_option("--val", o.val, "photos to look at: a split, auto or none");
+  app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
+  app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
+  app.add_option("--seeds", o.seeds, "the seed folder");
+  app.add_option("--labels", o.labels, "seeds; or masks: the fully supervised upper bound");
+  app.add_option("--select", o.select, "the model kept: last; or masks: the best mIoU on --val's masks");
+  app.add_option("--out", o.out, "the run folder")->required();
+  app.add_option("--ablation", o.ablation, "row of the component table: A0 SegFormer head .. A6 all with relabelling")
+      ->group(kMethodGroup);
+  app.add_option("--uncertainty", o.uncertainty, "row of the uncertainty table: U0 none .. U4 all")
+      ->group(kMethodGroup);
+}
+
 }  // namespace crisp::apps

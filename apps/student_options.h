@@ -10,4 +10,7 @@ inline constexpr const char* kMethodGroup = "Method";
 // How a student learns, but for its data and its row of the tables; shared by `train` and `ablate`.
 void bind_student(CLI::App& app, flow::StudentOptions& options);
 
+// Its data and its row.
+void bind_student_run(CLI::App& app, flow::StudentOptions& options);
+
 }  // namespace crisp::apps

@@ -45,22 +45,9 @@ int run_train(const Arguments& arguments) {
   const Resumed resumed = with_resumed_options(arguments);
   std::string resume, preset = "segformer";
   flow::apply_preset(preset, o);
-  line.app.add_option("--data", o.data, "the data set: VOC, COCO or folder layout")->required();
-  line.app.add_option("--split", o.split, "photos to learn from");
-  line.app.add_option("--val", o.val, "photos to look at: a split, auto or none");
-  line.app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
-  line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
-  line.app.add_option("--seeds", o.seeds, "the seed folder");
-  line.app.add_option("--labels", o.labels, "seeds; or masks: the fully supervised upper bound");
-  line.app.add_option("--select", o.select, "the model kept: last; or masks: the best mIoU on --val's masks");
-  line.app.add_option("--out", o.out, "the run folder")->required();
+  bind_student_run(line.app, o);
   line.app.add_option("--resume", resume, "go on with this run; its options are read from there")->configurable(false);
   line.app.add_option("--preset", preset, "rates and decay: segformer or paper");
-  line.app
-      .add_option("--ablation", o.ablation, "row of the component table: A0 SegFormer head .. A6 all with relabelling")
-      ->group(kMethodGroup);
-  line.app.add_option("--uncertainty", o.uncertainty, "row of the uncertainty table: U0 none .. U4 all")
-      ->group(kMethodGroup);
   bind_student(line.app, o);
   if (!line.parse(resumed.arguments)) return 0;
   take_preset(line.app, preset, o);

@@ -1,0 +1,32 @@
+#include "apps/classifier_options.h"
+
+#include "apps/training_options.h"
+
+namespace crisp::apps {
+
+void bind_classifier(CLI::App& app, flow::ClassifierOptions& o) {
+  app.add_option("--data", o.data, "the data set: VOC, COCO or folder layout")->required();
+  app.add_option("--split", o.split, "photos to learn from");
+  app.add_option("--val", o.val, "photos to look at after each epoch: a split, auto or none");
+  app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
+  app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
+  app.add_option("--out", o.out, "the run folder")->required();
+  app.add_option("--arch", o.arch, "mit_b0 .. mit_b5");
+  app.add_option("--init", o.init, "encoder weights to start from; none; by default those shipped");
+  app.add_option("--pooling", o.pooling,
+                 "average, max, top (mean of the best cells) or weighted (by each class's own mask)");
+  app.add_option("--top-share", o.top_share, "of the cells, for --pooling top")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--stride", o.stride, "pixels a cell of the maps: 8 (finer, slower), 16 or 32");
+  app.add_option("--drop-path", o.drop_path, "stochastic depth of the last block")->check(CLI::Range(0.0, 0.9));
+  app.add_option("--batch", o.task.batch, "photos a batch")->check(CLI::Range(1, 4096));
+  app.add_option("--rate", o.task.encoder_rate, "learning rate of the encoder (6e-5 for long runs)");
+  app.add_option("--head-rate", o.task.head_rate, "learning rate of the classifier (6e-4 for long runs)");
+  app.add_option("--weight-decay", o.task.weight_decay, "of weights, not of norms and biases");
+  app.add_option("--mosaic", o.task.mosaic, "share of the steps that show four photos as one, each with its tags")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_flag("--freeze-norms", o.task.freeze_norms, "layer norms keep their weights");
+  bind_trainer(app, o.trainer);
+  bind_augment(app, o.task.augment);
+}
+
+}  // namespace crisp::apps
