@@ -5,11 +5,7 @@
 namespace crisp::apps {
 
 void bind_classifier(CLI::App& app, flow::ClassifierOptions& o) {
-  app.add_option("--data", o.data, "the data set: VOC, COCO or folder layout")->required();
-  app.add_option("--split", o.split, "photos to learn from");
-  app.add_option("--val", o.val, "photos to look at after each epoch: a split, auto or none");
-  app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
-  app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
+  bind_tagged_data(app, o);
   app.add_option("--out", o.out, "the run folder")->required();
   app.add_option("--arch", o.arch, "mit_b0 .. mit_b5");
   app.add_option("--init", o.init, "encoder weights to start from; none; by default those shipped");
@@ -24,7 +20,7 @@ void bind_classifier(CLI::App& app, flow::ClassifierOptions& o) {
   app.add_option("--weight-decay", o.task.weight_decay, "of weights, not of norms and biases");
   app.add_option("--mosaic", o.task.mosaic, "share of the steps that show four photos as one, each with its tags")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_flag("--freeze-norms", o.task.freeze_norms, "layer norms keep their weights");
+  bind_flag(app, "--freeze-norms", o.task.freeze_norms, "layer norms keep their weights");
   bind_trainer(app, o.trainer);
   bind_augment(app, o.task.augment);
 }

@@ -28,6 +28,12 @@ class CommandLine {
   bool quiet = false;
 };
 
+// A flag whose value so far is in the effective configuration too: CLI11 captures those of options alone.
+inline CLI::Option* bind_flag(CLI::App& app, const std::string& name, bool& value, const std::string& what) {
+  CLI::Option* flag = app.add_flag(name, value, what);
+  return value ? flag->default_str("true") : flag;
+}
+
 using Arguments = std::vector<std::string>;
 
 // "crispformer eval --out 'my scores'": the command as a shell takes it again.

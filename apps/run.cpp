@@ -4,6 +4,7 @@
 #include "apps/command_line.h"
 #include "apps/seed_options.h"
 #include "apps/student_options.h"
+#include "apps/training_options.h"
 #include "crisp/base/interrupt.h"
 #include "crisp/flow/pipeline.h"
 #include "crisp/flow/pipeline_report.h"
@@ -39,7 +40,6 @@ void keep_configurations(flow::PipelineOptions& o) {
   o.student.config = written("train", [&](CLI::App& app) {
     bind_student_run(app, o.student);
     bind_student(app, o.student);
-    if (o.student.task.relabel.flip) app.get_option("--relabel-flip")->default_str("true");  // flags are not captured
   });
 }
 
@@ -59,13 +59,9 @@ int run_run(const Arguments& arguments) {
   int crop = -1;
   double zoom = 0;
   int64_t classifier_epochs = 0, student_epochs = 0, batch = 0;
-  line.app.add_option("--data", o.data, "the data set: VOC, COCO, or a folder of photos with tags")->required();
+  bind_tagged_data(line.app, o);
   line.app.add_option("--out", o.out, "folder for everything")->required();
   line.app.add_option("--preset", o.preset, "quick, standard or paper: sizes, lengths and rates");
-  line.app.add_option("--split", o.split, "photos to learn from");
-  line.app.add_option("--val", o.val, "photos to look at: a split, auto or none");
-  line.app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
-  line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
   line.app.add_option("--arch", arch, "mit_b0 .. mit_b5; by default as the preset and the machine suggest");
   line.app.add_option("--init", init, "encoder weights to start from; by default those shipped");
   line.app.add_option("--crop", crop,

@@ -30,7 +30,7 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--temperature", o.temperature, "of the softmax over scales")->check(CLI::PositiveNumber)->group(rows);
   app.add_option("--fusion", o.fusion, "dmf, concat or mean")->group(rows);
   app.add_option("--modulation", o.modulation, "U-DMF: per_scale, literal or off")->group(rows);
-  app.add_flag("--boundary-on-e1", o.boundary_on_e1, "boundary head on the finest map instead of the fused one")
+  bind_flag(app, "--boundary-on-e1", o.boundary_on_e1, "boundary head on the finest map instead of the fused one")
       ->group(rows);
   const char* losses = "Losses";
   loss::Options& l = o.task.loss;
@@ -43,11 +43,12 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
                  "weight; above 0 the network also says which classes a photo shows, learned from its tags, and pixels "
                  "are of those: not in the paper")
       ->group(losses);
-  app.add_flag("--balanced", l.balanced, "cross-entropy as the mean of background and foreground")->group(losses);
-  app.add_flag("--weight-by-class", l.weight.by_class, "uncertainty discounts pixels within a class, not whole classes")
+  bind_flag(app, "--balanced", l.balanced, "cross-entropy as the mean of background and foreground")->group(losses);
+  bind_flag(app, "--weight-by-class", l.weight.by_class,
+            "uncertainty discounts pixels within a class, not whole classes")
       ->group(losses);
-  app.add_flag("--label-variance", l.label_variance, "heteroscedastic: the labelled class's variance")->group(losses);
-  app.add_flag("--discount-boundary", l.discount_boundary, "uncertain pixels count less in the boundary loss too")
+  bind_flag(app, "--label-variance", l.label_variance, "heteroscedastic: the labelled class's variance")->group(losses);
+  bind_flag(app, "--discount-boundary", l.discount_boundary, "uncertain pixels count less in the boundary loss too")
       ->group(losses);
   app.add_option("--band", o.task.band_width, "width of the boundary band: 2 or 3")
       ->check(CLI::Range(2, 3))
@@ -63,14 +64,14 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--drop-until", p.drop_until, "fraction of training")->group(phases);
   const char* stage_c = "Relabelling";
   train::RelabelOptions& r = o.task.relabel;
-  app.add_flag("--no-relabel", o.no_relabel, "keep the first seeds to the end")->group(stage_c);
+  bind_flag(app, "--no-relabel", o.no_relabel, "keep the first seeds to the end")->group(stage_c);
   app.add_option("--relabel-from", r.from, "fraction of training")->group(stage_c);
   app.add_option("--relabel-every", r.every, "fraction of training")->group(stage_c);
   app.add_option("--passes", r.passes, "predictions with dropout that are averaged")->group(stage_c);
   app.add_option("--relabel-scales", r.scales, "the teacher looks at photos at these scales; passes are shared out")
       ->delimiter(',')
       ->group(stage_c);
-  app.add_flag("--relabel-flip", r.flip, "and at mirrored photos")->group(stage_c);
+  bind_flag(app, "--relabel-flip", r.flip, "and at mirrored photos")->group(stage_c);
   app.add_option("--keep-first", r.keep_first, "share of the teacher's labels kept, at first")->group(stage_c);
   app.add_option("--keep-last", r.keep_last, "the same at the end")->group(stage_c);
   app.add_option("--keep-pixels", r.keep_at_least, "of each class, at least")->group(stage_c);
@@ -81,19 +82,15 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--trust", r.trust, "in the labels so far, against the teacher: 0 as in the paper, 1 as much as in it")
       ->check(CLI::Range(0.0, 10.0))
       ->group(stage_c);
-  app.add_flag("--relabel-all", r.all, "relabel photos too in which the teacher misses a tag")->group(stage_c);
-  app.add_flag("--image-wide", r.image_wide, "shares over the image, not of each class")->group(stage_c);
+  bind_flag(app, "--relabel-all", r.all, "relabel photos too in which the teacher misses a tag")->group(stage_c);
+  bind_flag(app, "--image-wide", r.image_wide, "shares over the image, not of each class")->group(stage_c);
   app.add_option("--tau", r.threshold, "above 0: a fixed threshold of uncertainty instead of shares")->group(stage_c);
   bind_trainer(app, o.trainer);
   bind_augment(app, o.task.augment);
 }
 
 void bind_student_run(CLI::App& app, flow::StudentOptions& o) {
-  app.add_option("--data", o.data, "the data set: VOC, COCO or folder layout")->required();
-  app.add_option("--split", o.split, "photos to learn from");
-  app.add_option("--val", o.val, "photos to look at: a split, auto or none");
-  app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
-  app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
+  bind_tagged_data(app, o);
   app.add_option("--seeds", o.seeds, "the seed folder");
   app.add_option("--labels", o.labels, "seeds; or masks: the fully supervised upper bound");
   app.add_option("--select", o.select, "the model kept: last; or masks: the best mIoU on --val's masks");

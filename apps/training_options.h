@@ -6,6 +6,16 @@
 
 namespace crisp::apps {
 
+// Photos and their tags, of whatever has these fields.
+template <typename Options>
+void bind_tagged_data(CLI::App& app, Options& o) {
+  app.add_option("--data", o.data, "the data set: VOC, COCO, or a folder of photos with tags")->required();
+  app.add_option("--split", o.split, "photos to learn from");
+  app.add_option("--val", o.val, "photos to look at: a split, auto or none");
+  app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
+  app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
+}
+
 // Options that every training shares, bound once.
 void bind_trainer(CLI::App& app, train::TrainerOptions& options);
 void bind_augment(CLI::App& app, data::AugmentOptions& options);

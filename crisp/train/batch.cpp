@@ -50,4 +50,14 @@ torch::Tensor distances_of(const std::vector<data::Example>& batch, torch::Devic
   return all.to(device, /*non_blocking=*/true);
 }
 
+torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes) {
+  torch::Tensor tags = torch::zeros({static_cast<int64_t>(batch.size()), static_cast<int64_t>(classes) - 1});
+  auto cell = tags.accessor<float, 2>();
+  for (size_t i = 0; i < batch.size(); ++i) {
+    for (const int tag : batch[i].tags) cell[static_cast<int64_t>(i)][tag - 1] = 1;
+    for (const int tag : batch[i].unsure) cell[static_cast<int64_t>(i)][tag - 1] = -1;
+  }
+  return tags;
+}
+
 }  // namespace crisp::train

@@ -13,4 +13,8 @@ torch::Tensor maps_of(const std::vector<data::Example>& batch, image::Mask data:
                       torch::Device device);                                                // uint8 [N, H, W]
 torch::Tensor distances_of(const std::vector<data::Example>& batch, torch::Device device);  // f32 [N, H, W]
 
+// f32 [N, classes - 1] on the CPU: 1 for a tag, -1 for a class that may be there or not, else 0. The background has no
+// column.
+torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes);
+
 }  // namespace crisp::train

@@ -64,15 +64,6 @@ std::vector<ParameterGroup> ClassifyTask::groups() {
           group_of("classifier", *network_->classifier, "classifier.", options_.head_rate, options_.weight_decay)};
 }
 
-torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes) {
-  torch::Tensor tags = torch::zeros({static_cast<int64_t>(batch.size()), static_cast<int64_t>(classes) - 1});
-  auto cell = tags.accessor<float, 2>();
-  for (size_t i = 0; i < batch.size(); ++i) {
-    for (const int tag : batch[i].tags) cell[static_cast<int64_t>(i)][tag - 1] = 1;
-  }
-  return tags;
-}
-
 Losses ClassifyTask::losses(const std::vector<data::Example>& batch, const Moment&) {
   torch::Tensor photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
   const torch::Tensor images = model::pad_to_smallest(images_of(batch, device_));

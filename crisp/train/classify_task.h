@@ -41,7 +41,4 @@ class ClassifyTask : public Task {
   data::Loader loader_;
 };
 
-// 1 where a photo has the tag: [N, classes - 1].
-torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes);
-
 }  // namespace crisp::train

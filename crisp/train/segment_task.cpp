@@ -51,16 +51,6 @@ void divide_tags(const std::vector<int>& photo, data::Example& crop) {
   }
 }
 
-torch::Tensor presence_of(const std::vector<data::Example>& batch, int64_t classes, torch::Device device) {
-  torch::Tensor target = torch::zeros({static_cast<int64_t>(batch.size()), classes - 1});
-  auto cell = target.accessor<float, 2>();
-  for (size_t i = 0; i < batch.size(); ++i) {
-    for (const int k : batch[i].tags) cell[static_cast<int64_t>(i)][k - 1] = 1;
-    for (const int k : batch[i].unsure) cell[static_cast<int64_t>(i)][k - 1] = -1;
-  }
-  return target.to(device);
-}
-
 }  // namespace
 
 SegmentTask::SegmentTask(model::Segmenter student, model::Segmenter teacher, SegmentData data,
@@ -223,7 +213,7 @@ Losses SegmentTask::losses(const std::vector<data::Example>& batch, const Moment
       .labels = maps_of(batch, &data::Example::labels, device_), .band = {}, .distance = {}, .presence = {}};
   if (!batch[0].band.labels.empty()) targets.band = maps_of(batch, &data::Example::band, device_);
   if (!batch[0].distance.empty()) targets.distance = distances_of(batch, device_);
-  if (presence) targets.presence = presence_of(batch, student_->config.head.classes, device_);
+  if (presence) targets.presence = tag_matrix(batch, student_->config.classes.size()).to(device_);
   const loss::Total total = loss::total({.logits = said.logits,
                                          .refined = said.refined,
                                          .variance = said.variance,
