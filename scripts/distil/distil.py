@@ -120,7 +120,8 @@ class Standard(nn.Module):
     def forward(self, x):
         mean = self.sum / self.count
         deviation = (self.square / self.count - mean.square()).clamp_min(1e-8).sqrt() + 1e-3
-        return (x - mean.float().view(1, -1, 1, 1)) / deviation.float().view(1, -1, 1, 1)
+        x = (x - mean.float().view(1, -1, 1, 1)) / deviation.float().view(1, -1, 1, 1)
+        return x.clamp(-8, 8)  # channels that seldom speak would drown the others
 
 
 def read_safetensors(path):
@@ -152,7 +153,7 @@ def main():
     p.add_argument("--seconds", type=float, default=700, help="of training; rates follow the clock")
     p.add_argument("--batch", type=int, default=256)
     p.add_argument("--size", type=int, default=288)
-    p.add_argument("--rate", type=float, default=1e-3)
+    p.add_argument("--rate", type=float, default=6e-4, help="at its highest; the linear layers have three times that")
     p.add_argument("--held", type=int, default=256, help="photos not learned from, to look at")
     p.add_argument("--photos-at-most", type=int, default=0)
     o = p.parse_args()
@@ -168,7 +169,7 @@ def main():
     order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(0)).to(device)
     held, learned = order[: o.held], order[o.held :]
 
-    teacher = Teacher(o.teacher, o.size).to(device)
+    teacher = Teacher(o.teacher, o.size).to(device, memory_format=torch.channels_last)
     student = Mit(o.arch).to(device)
     student.load_state_dict(read_safetensors(o.init))
     average = Mit(o.arch).to(device).requires_grad_(False)
@@ -189,7 +190,7 @@ def main():
 
     def losses(network, heads, photos):
         with torch.no_grad(), autocast():
-            wanted, features = teacher(photos)
+            wanted, features = teacher(photos.contiguous(memory_format=torch.channels_last))
         with autocast():
             maps = network.features((photos - mean) / std)
             said = network.classifier(maps[3].mean((2, 3)))
@@ -200,11 +201,11 @@ def main():
             parts.append(F.mse_loss(guess.float(), s(feature.float())))
         return parts
 
-    weights = (1.0, 0.25, 1.0, 1.0, 2.0)
-    decay = [p for n, p in [*student.named_parameters(), *heads.named_parameters()] if p.dim() > 1]
-    plain = [p for n, p in [*student.named_parameters(), *heads.named_parameters()] if p.dim() <= 1]
-    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": 0.02}, {"params": plain, "weight_decay": 0}],
-                                  lr=o.rate, fused=device == "cuda")
+    weights = (2.0, 0.25, 1.0, 1.0, 2.0)
+    groups = [{"params": [p for p in part.parameters() if (p.dim() > 1) == matrix], "weight_decay": 0.02 * matrix,
+               "peak": o.rate * faster}
+              for part, faster in ((student, 1), (heads, 3)) for matrix in (True, False)]  # heads know nothing yet
+    optimizer = torch.optim.AdamW(groups, lr=o.rate, fused=device == "cuda")
 
     def look(step, seconds):
         with torch.no_grad():
@@ -223,7 +224,7 @@ def main():
     while (passed := time.time() - start) < o.seconds:
         now = passed / o.seconds
         for group in optimizer.param_groups:
-            group["lr"] = o.rate * min(1, step / 200 + 0.01) * 0.5 * (1 + math.cos(math.pi * now))
+            group["lr"] = group["peak"] * min(1, step / 200 + 0.01) * 0.5 * (1 + math.cos(math.pi * now))
         index = learned[torch.randint(len(learned), (o.batch,), device=device)]
         photos = mixed(crops(canvas, sizes, index, o.size))
         parts = losses(student, heads, photos)
