@@ -28,7 +28,8 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
       ->check(CLI::Range(0.0, 0.9))
       ->group(rows);
   app.add_option("--temperature", o.temperature, "of the softmax over scales")->check(CLI::PositiveNumber)->group(rows);
-  app.add_option("--fusion", o.fusion, "dmf, concat or mean")->group(rows);
+  app.add_option("--fusion", o.fusion, "dmf, mixed (DMF with the ReLU after the weighted sum), concat or mean")
+      ->group(rows);
   app.add_option("--modulation", o.modulation, "U-DMF: per_scale, literal or off")->group(rows);
   bind_flag(app, "--boundary-on-e1", o.boundary_on_e1, "boundary head on the finest map instead of the fused one")
       ->group(rows);

@@ -89,6 +89,7 @@ metric::Metrics scored(const Evaluation& evaluation, const Path& out, const Pipe
 // What measurements speak for (docs/method.md, docs/results/voc12.md). Every pixel counts, and counts alike: where
 // labels made from tags are wrong, students are seldom unsure. What a teacher draws too wide, refinement draws back.
 void depart_from_paper(StudentOptions& o) {
+  o.fusion = "mixed";
   o.task.phases.weighting = 1;
   o.task.phases.drop_first = o.task.phases.drop_last = 0;
   o.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks

@@ -31,9 +31,11 @@ train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
   config.head.dropout = o.dropout;
   config.head.temperature = o.temperature;
   config.head.boundary_on_e1 = o.boundary_on_e1;
-  const auto fusion = choose<model::Fusion>(
-      "--fusion", o.fusion,
-      {{"dmf", model::Fusion::kDmf}, {"concat", model::Fusion::kConcat}, {"mean", model::Fusion::kMean}});
+  const auto fusion = choose<model::Fusion>("--fusion", o.fusion,
+                                            {{"dmf", model::Fusion::kDmf},
+                                             {"mixed", model::Fusion::kMixed},
+                                             {"concat", model::Fusion::kConcat},
+                                             {"mean", model::Fusion::kMean}});
   const auto modulation = choose<model::Modulation>("--modulation", o.modulation,
                                                     {{"off", model::Modulation::kOff},
                                                      {"literal", model::Modulation::kLiteral},
@@ -41,8 +43,7 @@ train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
   if (config.head.kind == model::HeadKind::kCrispformer) {
     config.head.fusion = fusion;
     const bool row_has_it = config.head.modulation != model::Modulation::kOff;
-    config.head.modulation =
-        row_has_it && config.head.fusion == model::Fusion::kDmf ? modulation : model::Modulation::kOff;
+    config.head.modulation = row_has_it && is_dynamic(config.head.fusion) ? modulation : model::Modulation::kOff;
   }
   if (o.no_relabel) config.relabel = false;
   return config;

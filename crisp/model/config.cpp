@@ -8,7 +8,8 @@
 
 namespace crisp::model {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(Fusion, {{Fusion::kDmf, "dmf"}, {Fusion::kConcat, "concat"}, {Fusion::kMean, "mean"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(
+    Fusion, {{Fusion::kDmf, "dmf"}, {Fusion::kMixed, "mixed"}, {Fusion::kConcat, "concat"}, {Fusion::kMean, "mean"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Modulation, {{Modulation::kOff, "off"},
                                           {Modulation::kLiteral, "literal"},
                                           {Modulation::kPerScale, "per_scale"}})

@@ -26,8 +26,11 @@ const std::vector<std::string>& known_archs();
 
 enum class HeadKind { kSegformer, kCrispformer };
 
-// How the four projected scales become one map.
-enum class Fusion { kDmf, kConcat, kMean };
+// How the four projected scales become one map. `mixed` is DMF with the ReLU after the weighted sum instead of before.
+enum class Fusion { kDmf, kMixed, kConcat, kMean };
+
+// Whether weights of the scales are learned, pixel by pixel.
+constexpr bool is_dynamic(Fusion fusion) { return fusion == Fusion::kDmf || fusion == Fusion::kMixed; }
 
 // U-DMF. `literal` is the paper's formula, which a softmax cancels; `per_scale` learns one alpha a scale.
 enum class Modulation { kOff, kLiteral, kPerScale };

@@ -68,7 +68,7 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
     return parts;
   }
   parts.push_back(part("projection", count("project"), projection));
-  if (head.fusion == Fusion::kDmf) {
+  if (is_dynamic(head.fusion)) {
     int64_t low = 0;
     for (const Grid& g : grids) low += g.size() * e;
     PartCost dmf{"dynamic fusion", count("score"), 4 * pixels * e, low};

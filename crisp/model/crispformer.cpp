@@ -26,7 +26,7 @@ torch::Tensor min_max(const torch::Tensor& u) {
 CrispformerHeadImpl::CrispformerHeadImpl(const EncoderConfig& encoder, const HeadConfig& head) : config(head) {
   project = register_module("project", torch::nn::ModuleList());
   for (const int64_t dim : encoder.dims) project->push_back(ConvNorm(dim, head.width, 1));
-  if (head.fusion == Fusion::kDmf) {
+  if (is_dynamic(head.fusion)) {
     score = register_module("score", torch::nn::ModuleList());
     for (int i = 0; i < 4; ++i) score->push_back(Conv(ConvShape{.in = head.width, .out = 1}));
     if (head.modulation != Modulation::kOff) {
@@ -59,7 +59,9 @@ torch::Tensor CrispformerHeadImpl::scores(const Maps& maps) {
 }
 
 torch::Tensor CrispformerHeadImpl::fuse(const Maps& maps, const torch::Tensor& weights) {
-  if (config.fusion != Fusion::kConcat) return ops::weighted_upsample(maps, weights);
+  if (config.fusion != Fusion::kConcat) {
+    return ops::weighted_upsample(maps, weights, /*relu=*/config.fusion == Fusion::kMixed);
+  }
   std::vector<torch::Tensor> parts;
   for (const torch::Tensor& map : maps) parts.push_back(upsample(map, maps[0].sizes().slice(2)));
   return concat->forward(torch::cat(parts, 1)).relu();
@@ -84,8 +86,11 @@ void CrispformerHeadImpl::sample(const Features& features, int64_t times,
 CrispformerHeadImpl::Fused CrispformerHeadImpl::fuse_all(const Features& features) {
   Fused plain;
   Maps& maps = plain.maps;
-  for (size_t i = 0; i < 4; ++i) maps[i] = project[i]->as<ConvNorm>()->forward(features[i]).relu_();
-  if (config.fusion == Fusion::kDmf) {
+  for (size_t i = 0; i < 4; ++i) {
+    maps[i] = project[i]->as<ConvNorm>()->forward(features[i]);
+    if (config.fusion != Fusion::kMixed) maps[i].relu_();
+  }
+  if (is_dynamic(config.fusion)) {
     plain.scores = scores(maps);
     plain.weights = torch::softmax(plain.scores, 1);
   } else if (config.fusion == Fusion::kMean) {
@@ -130,7 +135,7 @@ Prediction CrispformerHeadImpl::decide(const Fused& plain, const ForwardOptions&
   }
   result.refined = with_offsets(result.refined, config.offsets);
   if (boundary && (options.boundary || is_training())) {
-    result.boundary = boundary->forward(config.boundary_on_e1 ? maps[0] : result.fused);
+    result.boundary = boundary->forward(config.boundary_on_e1 ? maps[0].relu() : result.fused);
   }
   return result;
 }

@@ -11,7 +11,8 @@ namespace crisp::model {
 // The CrispFormer decoder. All at 1/4 resolution:
 //   Y_i = ReLU(BN(Conv1x1(C_i)))            project; E_i = Up(Y_i) is never stored
 //   s_i = Up(Conv1x1(Y_i)), w = softmax(s)  dynamic multi-scale fusion (DMF)
-//   F   = sum_i w_i E_i                     then dropout of whole channels, seen by every head
+//   F   = sum_i w_i E_i                     then dropout of whole channels, seen by every head; fusion `mixed`:
+//                                           ReLU here, on the sum, and not in Y_i
 //   sigma^2, U from F                       variance head, evaluated once, on the unmodulated fusion
 //   w   = softmax(s_i - alpha_i U~)         U-DMF: U~ = U/(1+U) without gradient, alpha_i = softplus(a_i)
 //   Z   = Conv1x1(F), Z* = Z + G * Delta    segmentation head and uncertainty-guided refiner

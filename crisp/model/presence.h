@@ -24,8 +24,9 @@ struct PresenceImpl : torch::nn::Module {
 };
 TORCH_MODULE(Presence);
 
-// Z*_k + min(0, log(2 P(k is there))): a pixel's class must be one that the photo may show. What is likelier there than
-// not is left alone, and so is the background.
+// Z*_k + min(0, log(2 P(k is there))) / 2: a pixel's class must be one that the photo may show. What is likelier there
+// than not is left alone, and so is the background. Half of it, since pixels come from the same encoder and know most
+// of it already: the whole makes masks surer of themselves than they are right.
 torch::Tensor gated_by_presence(const torch::Tensor& refined, const torch::Tensor& presence);
 
 }  // namespace crisp::model

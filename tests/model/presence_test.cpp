@@ -35,7 +35,8 @@ TEST(Presence, TheGateHoldsBackWhatIsUnlikely) {
   const torch::Tensor refined = torch::zeros({1, 4, 1, 2});
   const torch::Tensor presence = torch::tensor({{0.0f, -3.0f, 2.0f}});
   const torch::Tensor gated = model::gated_by_presence(refined, presence);
-  const torch::Tensor expected = torch::tensor({0.0, 0.0, std::log(2 / (1 + std::exp(3.0))), 0.0}).view({1, 4, 1, 1});
+  const torch::Tensor expected =
+      torch::tensor({0.0, 0.0, 0.5 * std::log(2 / (1 + std::exp(3.0))), 0.0}).view({1, 4, 1, 1});
   expect_close("gated", gated, expected.to(torch::kFloat).expand({1, 4, 1, 2}), 1e-6);
   const torch::Tensor far = model::gated_by_presence(refined.to(torch::kHalf), presence * 1e4);
   EXPECT_TRUE(torch::isfinite(far).all().item<bool>());
