@@ -1,11 +1,11 @@
 #include "crisp/flow/pipeline.h"
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/progress.h"
+#include "crisp/base/text.h"
 #include "crisp/flow/evaluate_masks.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/evaluate_output.h"
@@ -20,62 +20,19 @@
 namespace crisp::flow {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double kQuickTags = 5000, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
 
-std::string describe(const ClassifierOptions& o) {
-  const data::AugmentOptions& a = o.task.augment;
-  return Json{{"data", o.data.string()},
-              {"split", o.split},
-              {"tags", o.tags},
-              {"tags_from", o.tags_from},
-              {"arch", o.arch},
-              {"init", o.init},
-              {"pooling", o.pooling},
-              {"top_share", o.top_share},
-              {"stride", o.stride},
-              {"mosaic", o.task.mosaic},
-              {"epochs", o.trainer.epochs},
-              {"batch", o.task.batch},
-              {"rates", {o.task.encoder_rate, o.task.head_rate}},
-              {"crop", a.crop},
-              {"scale", {a.scale_low, a.scale_high}},
-              {"amp", o.trainer.amp},
-              {"seed", o.trainer.seed}}
-      .dump();
-}
-
-std::string describe(const StudentOptions& o) {
-  const data::AugmentOptions& a = o.task.augment;
-  const train::RelabelOptions& r = o.task.relabel;
-  const loss::Options& l = o.task.loss;
-  return Json{{"seeds", o.seeds.string()},
-              {"arch", o.arch},
-              {"init", o.init},
-              {"ablation", o.ablation},
-              {"uncertainty", o.uncertainty},
-              {"width", o.width},
-              {"epochs", o.trainer.epochs},
-              {"batch", o.task.batch},
-              {"rates", {o.task.encoder_rate, o.task.head_rate}},
-              {"decay", o.trainer.schedule.decay},
-              {"losses", {l.cross_entropy, l.dice, l.heteroscedastic, l.boundary, l.surface, l.presence}},
-              {"balanced", l.balanced},
-              {"by_class", l.weight.by_class},
-              {"weighting", o.task.phases.weighting},
-              {"crop", a.crop},
-              {"zoom", o.zoom},
-              {"scale", {a.scale_low, a.scale_high}},
-              {"drop", {o.task.phases.drop_first, o.task.phases.drop_last}},
-              {"relabel", {r.from, r.every, r.passes, r.found_at_least, r.keep_first, r.keep_last, r.all, r.trust}},
-              {"relabel_views", {r.scales, r.flip}},
-              {"match_tags", r.match_tags},
-              {"relabel_refine", o.relabel_refine},
-              {"ema", o.trainer.ema_decay},
-              {"amp", o.trainer.amp},
-              {"seed", o.trainer.seed}}
-      .dump();
+// What of a training's effective configuration decides its result: all but who computes it, where to, and what is
+// shown meanwhile.
+std::string deciding(const std::string& config) {
+  if (config.empty()) throw Error("a stage without its configuration: nobody could say when it must be made again");
+  std::string kept;
+  for (const std::string& line : split_lines(config)) {
+    const std::string key = line.substr(0, line.find('='));
+    if (key == "device" || key == "threads" || key == "quiet" || key == "out" || key == "checkpoint-every") continue;
+    kept += line + "\n";
+  }
+  return kept;
 }
 
 // Numbers of one step of the pipeline, kept beside it.
@@ -155,7 +112,7 @@ class Pipeline {
 
   bool classify() {
     const Path folder = out("classifier");
-    return stages_.run("classify", describe(options_.classifier), {folder}, [&] {
+    return stages_.run("classify", deciding(options_.classifier.config), {folder}, [&] {
       ClassifierOptions o = options_.classifier;
       o.out = folder;
       o.resume = is_run_folder(folder);
@@ -174,7 +131,7 @@ class Pipeline {
 
   bool student() {
     const Path folder = out("student");
-    return stages_.run("train", describe(options_.student), {folder}, [&] {
+    return stages_.run("train", deciding(options_.student.config), {folder}, [&] {
       StudentOptions o = options_.student;
       o.out = folder;
       o.resume = is_run_folder(folder);

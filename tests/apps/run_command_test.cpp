@@ -35,6 +35,17 @@ TEST(Run, EachTrainingCanBeRepeatedByItsOwnConfiguration) {
   ASSERT_EQ(made.status, 0) << made.err;
   EXPECT_EQ(fs::last_write_time(at("all") / "student/model.safetensors"), before) << "nothing has changed";
   EXPECT_NE(made.out.find("use it: crispformer predict"), std::string::npos) << made.out;
+
+  // As if an older program had made the student otherwise: every option counts, also those that `run` does not have.
+  std::string stages = read_text(at("all") / "stages.json");
+  const size_t fusion = stages.find("mixed");
+  ASSERT_NE(fusion, std::string::npos) << stages;
+  write_atomic(at("all") / "stages.json", stages.replace(fusion, 5, "dmf"));
+  made = run_program(command);
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_NE(made.err.find("classify: there already"), std::string::npos) << made.err;
+  EXPECT_EQ(made.err.find("train: there already"), std::string::npos) << made.err;
+  EXPECT_NE(fs::last_write_time(at("all") / "student/model.safetensors"), before);
 }
 
 }  // namespace
