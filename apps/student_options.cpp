@@ -40,6 +40,10 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--heteroscedastic", l.heteroscedastic, "weight")->group(losses);
   app.add_option("--boundary", l.boundary, "weight")->group(losses);
   app.add_option("--surface", l.surface, "weight of the signed-distance term; the paper's is 0.1")->group(losses);
+  app.add_option("--doubt", l.doubt,
+                 "cross-entropy: share of the most uncertain label that goes to all classes alike; 0: every label is "
+                 "believed")
+      ->group(losses);
   app.add_option("--presence", l.presence,
                  "weight; above 0 the network also says which classes a photo shows, learned from its tags, and pixels "
                  "are of those: not in the paper")

@@ -51,6 +51,7 @@ void depart_from_paper(StudentOptions& o) {
   o.task.phases.drop_first = o.task.phases.drop_last = 0;
   o.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks
   o.task.loss.dice = 0.3;             // more draws masks wide and sure of themselves
+  o.task.loss.doubt = 0.3;            // what was unsure about a label goes on to the student
   o.task.loss.presence = 1;
   o.task.relabel.keep_first = o.task.relabel.keep_last = 1;
   o.task.relabel.trust = 0.5;

@@ -14,6 +14,11 @@ torch::Tensor weighted_cross_entropy(const torch::Tensor& cross_entropy, const P
   return mean_over(cross_entropy * weighted(pixels.valid, weight), pixels.valid);
 }
 
+torch::Tensor doubted_cross_entropy(const torch::Tensor& cross_entropy, const torch::Tensor& log_probabilities,
+                                    const torch::Tensor& doubt) {
+  return cross_entropy - doubt * (cross_entropy + log_probabilities.mean(1));
+}
+
 torch::Tensor balanced_cross_entropy(const torch::Tensor& cross_entropy, const Pixels& pixels,
                                      const torch::Tensor& weight) {
   const torch::Tensor foreground = (pixels.index > 0).to(torch::kFloat);  // 0 where not valid

@@ -38,6 +38,7 @@ void check_shapes(const Outputs& outputs, const Targets& targets) {
   if (targets.presence.defined()) check_shape("presence target", targets.presence, {batch, classes - 1});
   if (targets.band.defined()) check_shape("band", targets.band, map);
   if (targets.distance.defined()) check_shape("distance", targets.distance, map);
+  if (targets.doubt.defined()) check_shape("doubt", targets.doubt, map);
 }
 
 // Adds up the parts that are on.
@@ -72,6 +73,8 @@ void check(const Options& options) {
   for (const auto& [name, weight] : weights) {
     if (!std::isfinite(weight) || weight < 0) throw UsageError("the weight of the {} loss cannot be {}", name, weight);
   }
+  if (!(options.doubt >= 0 && options.doubt <= 1))
+    throw UsageError("--doubt {}: it lies between 0 and 1", options.doubt);
 }
 
 Total total(const Outputs& outputs, const Targets& targets, const Options& options) {
@@ -94,7 +97,12 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
   const torch::Tensor cross_entropy = pixel_cross_entropy(refined, pixels);
   if (options.cross_entropy > 0) {
     const auto loss = options.balanced ? balanced_cross_entropy : weighted_cross_entropy;
-    sum.add("cross_entropy", options.cross_entropy, loss(cross_entropy, pixels, weight));
+    torch::Tensor believed = cross_entropy;
+    if (options.doubt > 0) {
+      need(targets.doubt, "the uncertainty of labels", "doubted cross-entropy");
+      believed = doubted_cross_entropy(cross_entropy, refined, options.doubt * targets.doubt);
+    }
+    sum.add("cross_entropy", options.cross_entropy, loss(believed, pixels, weight));
   }
   if (options.dice > 0 || options.surface > 0) {
     const torch::Tensor probabilities = refined.exp();

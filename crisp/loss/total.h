@@ -17,6 +17,8 @@ struct Options {
   double surface = 0;   // the paper's optional term, there with 0.1
   double presence = 0;  // of classes in photos; not in the paper
 
+  double doubt = 0;  // cross-entropy: how little the label of the most uncertain pixel is believed; not in the paper
+
   bool weighting = true;  // discount uncertain pixels: w = exp(-2 U), else w = 1
   WeightOptions weight;
   bool balanced = false;            // cross-entropy: mean of a background and a foreground term
@@ -44,6 +46,7 @@ struct Targets {
   torch::Tensor band;      // uint8; boundary_band() of the labels before uncertain ones went   [N, H, W]
   torch::Tensor distance;  // f32; edge_distance() of the same                                  [N, H, W]
   torch::Tensor presence;  // f32; 1 there, 0 not, -1 not known                                 [N, K-1]
+  torch::Tensor doubt;     // f32, 0..1; of the labels                                          [N, H, W]
 };
 
 struct Part {

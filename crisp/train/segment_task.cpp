@@ -209,10 +209,14 @@ Losses SegmentTask::losses(const std::vector<data::Example>& batch, const Moment
   const model::Prediction said = student_->forward(images_of(batch, device_), how);
   loss::Options parts = options_.loss;
   parts.weighting = parts.weighting && fraction >= options_.phases.weighting;
-  loss::Targets targets{
-      .labels = maps_of(batch, &data::Example::labels, device_), .band = {}, .distance = {}, .presence = {}};
+  loss::Targets targets{.labels = maps_of(batch, &data::Example::labels, device_),
+                        .band = {},
+                        .distance = {},
+                        .presence = {},
+                        .doubt = {}};
   if (!batch[0].band.labels.empty()) targets.band = maps_of(batch, &data::Example::band, device_);
   if (!batch[0].distance.empty()) targets.distance = distances_of(batch, device_);
+  if (parts.doubt > 0) targets.doubt = maps_of(batch, &data::Example::uncertainty, device_).to(torch::kFloat) / 255;
   if (presence) targets.presence = tag_matrix(batch, student_->config.classes.size()).to(device_);
   const loss::Total total = loss::total({.logits = said.logits,
                                          .refined = said.refined,

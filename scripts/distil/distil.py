@@ -154,6 +154,8 @@ def main():
     p.add_argument("--batch", type=int, default=256)
     p.add_argument("--size", type=int, default=288)
     p.add_argument("--rate", type=float, default=6e-4, help="at its highest; the linear layers have three times that")
+    p.add_argument("--start-share", type=float, default=0.5,
+                   help="of the weights it began with in those it writes; what is shown on the way has none of them")
     p.add_argument("--held", type=int, default=256, help="photos not learned from, to look at")
     p.add_argument("--photos-at-most", type=int, default=0)
     o = p.parse_args()
@@ -171,7 +173,8 @@ def main():
 
     teacher = Teacher(o.teacher, o.size).to(device, memory_format=torch.channels_last)
     student = Mit(o.arch).to(device)
-    student.load_state_dict(read_safetensors(o.init))
+    began = read_safetensors(o.init)
+    student.load_state_dict(began)
     average = Mit(o.arch).to(device).requires_grad_(False)
     average.load_state_dict(student.state_dict())
     mean = torch.tensor([0.485, 0.456, 0.406], device=device).view(1, 3, 1, 1)
@@ -207,6 +210,10 @@ def main():
               for part, faster in ((student, 1), (heads, 3)) for matrix in (True, False)]  # heads know nothing yet
     optimizer = torch.optim.AdamW(groups, lr=o.rate, fused=device == "cuda")
 
+    def write():
+        share = o.start_share  # the way back to what it knew: see README.md
+        write_half(o.out, {n: share * began[n] + (1 - share) * v.cpu() for n, v in average.state_dict().items()})
+
     def look(step, seconds):
         with torch.no_grad():
             state = torch.random.get_rng_state()
@@ -241,9 +248,9 @@ def main():
         if passed - shown > o.seconds / 20:
             shown = passed
             look(step, passed)
-            write_half(o.out, average.state_dict())
+            write()
     look(step, time.time() - start)
-    write_half(o.out, average.state_dict())
+    write()
     print(f"{step} steps of {o.batch} crops, {step * o.batch / (time.time() - start):.0f} crops/s, "
           f"{step * o.batch / len(learned):.0f} times each photo", flush=True)
 

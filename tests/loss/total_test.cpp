@@ -142,6 +142,37 @@ TEST(Total, UnrefinedLogitsShareTheirCrossEntropy) {
   expect_close("gradient", gradient, outputs.logits.grad(), 1e-5);
 }
 
+// The same doubt everywhere is torch's own label smoothing, value and gradient.
+TEST(Total, DoubtedLabelsAreSmoothedWhereTheyAreUncertain) {
+  torch::manual_seed(3);
+  Options options = only(&Options::cross_entropy);
+  options.weighting = false;
+  options.doubt = 0.4;
+  const torch::Tensor labels = torch::randint(0, 5, {2, 6, 7}).to(torch::kByte);
+  labels[1][2].fill_(255);
+  const torch::Tensor ours = torch::randn({2, 5, 6, 7}).requires_grad_(true);
+  const torch::Tensor theirs = ours.detach().clone().requires_grad_(true);
+  loss::Targets targets;
+  targets.labels = labels;
+  targets.doubt = torch::full({2, 6, 7}, 0.5);
+  const torch::Tensor got = loss::total({.refined = ours}, targets, options).sum;
+  const auto smoothed = [&](double share) {
+    return torch::cross_entropy_loss(theirs, labels.to(torch::kLong), {}, at::Reduction::Mean, 255, share);
+  };
+  const torch::Tensor expected = smoothed(0.2);
+  expect_close("smoothed", got, expected, 1e-6);
+  got.backward();
+  expected.backward();
+  expect_close("gradient", ours.grad(), theirs.grad(), 1e-5);
+
+  targets.doubt.zero_();
+  expect_close("sure labels", loss::total({.refined = ours}, targets, options).sum, smoothed(0), 1e-6);
+  targets.doubt = torch::Tensor();
+  EXPECT_THROW(loss::total({.refined = ours}, targets, options), Error);
+  options.doubt = 1.5;
+  EXPECT_THROW(loss::check(options), UsageError);
+}
+
 TEST(Total, SaysWhatDoesNotFit) {
   const tensor::StateDict golden = read_golden("loss/losses.safetensors");
   const loss::Outputs outputs = outputs_of(golden, torch::kCPU);
