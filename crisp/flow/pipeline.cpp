@@ -20,7 +20,7 @@
 namespace crisp::flow {
 namespace {
 
-constexpr double kQuickTags = 5000, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
+constexpr double kQuickTags = 4500, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
 
 // What of a training's effective configuration decides its result: all but who computes it, where to, and what is
 // shown meanwhile.
