@@ -45,6 +45,7 @@ ENLARGED=${ENLARGED:-1.5}                         # students are evaluated at th
 # For every row: all pixels count, and rounds of relabelling are few, refined and taken; why: docs/method.md
 STUDENT_OPTIONS=${STUDENT_OPTIONS:---rate 1e-4 --head-rate 1e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-from 0.3 --relabel-every 0.2 --relabel-refine par}
+BEYOND=${BEYOND:-}                                # options of every row but A0, the plain head: where we leave the paper
 ROWS=${ROWS:-A0 A6 supervised}                    # A0 .. A6; U0 .. U4 (A6 with that uncertainty); supervised
 RANDOM_SEEDS=${RANDOM_SEEDS:-0}                   # a run for each of these random numbers
 SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-$((EPOCHS * 7))}  # train has a seventh of train_aug's photos: as many steps

@@ -4,6 +4,7 @@
 . "$(dirname "$0")/common.sh"
 
 read -ra student_options <<< "${STUDENT_OPTIONS//$'\n'/ }"
+read -ra beyond <<< "$BEYOND"
 for seed in $RANDOM_SEEDS; do
   for row in $ROWS; do
     say "student $row, seed $seed"
@@ -13,6 +14,7 @@ for seed in $RANDOM_SEEDS; do
       U?) how+=(--ablation A6 --uncertainty "$row") ;;
       *) how+=(--ablation "$row") ;;
     esac
+    [ "$row" = A0 ] || how+=("${beyond[@]}")
     training train "$WORK/students/$row-$seed" --data "$data" --val none --arch "$ARCH" "${init[@]}" --batch "$BATCH" \
       --crop "$CROP" --amp "$AMP" --infer-batch "$INFER_BATCH" --seed "$seed" "${student_options[@]}" "${how[@]}" "$@"
   done
