@@ -104,6 +104,19 @@ class Teacher(nn.Module):
         return net._fc(x.mean((2, 3))), [last[4], last[8], last[16], x]
 
 
+class Teachers(nn.Module):
+    """Several at once: the mean of their probabilities as logarithms, and all their features side by side."""
+
+    def __init__(self, numbers, size):
+        super().__init__()
+        self.each = nn.ModuleList(Teacher(n, size) for n in numbers)
+
+    def forward(self, photos):
+        scores, features = zip(*(teacher(photos) for teacher in self.each))
+        scores = torch.stack([s.float().log_softmax(1) for s in scores]).logsumexp(0)
+        return scores.log_softmax(1), [torch.cat(maps, 1) for maps in zip(*features)]
+
+
 class Standard(nn.Module):
     """Features less their mean, over their deviation, channel by channel, both counted at the start."""
 
@@ -148,7 +161,7 @@ def main():
     p.add_argument("--ids", required=True)
     p.add_argument("--arch", default="mit_b1")
     p.add_argument("--init", required=True, help="MiT weights in the hub's layout to start from")
-    p.add_argument("--teacher", type=int, default=2, help="EfficientNet-Lite0, 1 or 2")
+    p.add_argument("--teacher", default="2", help="EfficientNet-Lite 0, 1 or 2, or several: 0,1,2")
     p.add_argument("--out", required=True)
     p.add_argument("--seconds", type=float, default=700, help="of training; rates follow the clock")
     p.add_argument("--batch", type=int, default=256)
@@ -171,7 +184,7 @@ def main():
     order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(0)).to(device)
     held, learned = order[: o.held], order[o.held :]
 
-    teacher = Teacher(o.teacher, o.size).to(device, memory_format=torch.channels_last)
+    teacher = Teachers(map(int, o.teacher.split(",")), o.size).to(device, memory_format=torch.channels_last)
     student = Mit(o.arch).to(device)
     began = read_safetensors(o.init)
     student.load_state_dict(began)
@@ -251,6 +264,9 @@ def main():
             write()
     look(step, time.time() - start)
     write()
+    average.load_state_dict(read_safetensors(o.out))
+    print("what was written", end=" ")
+    look(step, time.time() - start)
     print(f"{step} steps of {o.batch} crops, {step * o.batch / (time.time() - start):.0f} crops/s, "
           f"{step * o.batch / len(learned):.0f} times each photo", flush=True)
 

@@ -30,8 +30,8 @@ THREADS=${THREADS:-0}
 TAG_EPOCHS=${TAG_EPOCHS:-12}                      # stage A; what its maps were compared by: docs/method.md
 TAG_OPTIONS=${TAG_OPTIONS:---pooling top --top-share 0.2 --mosaic 0.5 --rate 1e-4 --head-rate 1e-3}
 SCALES=${SCALES:-0.75,1,1.25}                     # of activation maps
-REFINEMENTS=${REFINEMENTS:-plain none crf par affinity affinity,par}     # compared on train; plain: maps not spread
-REFINE=${REFINE:-affinity,par}                    # of the seeds that students learn from
+REFINEMENTS=${REFINEMENTS-plain none crf par affinity affinity,par}      # compared on train; plain: maps not spread
+REFINE=${REFINE-affinity,par}                     # of the seeds that students learn from; empty: tags alone
 BACKGROUND=${BACKGROUND:-0.45}                    # the program's own default, not tuned
 PLAIN_BACKGROUND=${PLAIN_BACKGROUND:-0.2}           # of maps not spread. CHOSEN WITH MASKS, as is the next
 WALKED_BACKGROUND=${WALKED_BACKGROUND:-0.5}       # after affinity. CHOSEN WITH MASKS: by a sweep over 200 photos of train
@@ -40,8 +40,9 @@ AFFINITY=${AFFINITY:-train}                       # network for train_aug: the o
 AFFINITY_EPOCHS=${AFFINITY_EPOCHS:-6}
 SWEEP=${SWEEP:-0}                                 # 1: print mIoU by background, on 100 masks of train
 
-EPOCHS=${EPOCHS:-40}                              # stage B
-ENLARGED=${ENLARGED:-1.5}                         # students are evaluated at this scale too. CHOSEN WITH MASKS of train
+SEEDS=${SEEDS:-$WORK/seeds/train_aug}             # stage B: what students learn from
+EPOCHS=${EPOCHS:-40}
+ENLARGED=${ENLARGED:-1.5}                         # students are evaluated at this scale too; 1: they are not. CHOSEN WITH MASKS of train
 # For every row: all pixels count, and rounds of relabelling are few, refined and taken; why: docs/method.md
 STUDENT_OPTIONS=${STUDENT_OPTIONS:---rate 1e-4 --head-rate 1e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-from 0.3 --relabel-every 0.2 --relabel-refine par}
@@ -105,7 +106,7 @@ evaluate() {
 # number NAME KEY: a number of an evaluation with two digits, - where it has none.
 number() {
   local value
-  value=$(sed -n "s/^  \"$2\": \([-0-9.e]*\),\{0,1\}$/\1/p" "$WORK/scores/$1/metrics.json")
+  value=$(sed -n "s/^  \"$2\": \([-0-9.e]*\),\{0,1\}$/\1/p" "$WORK/scores/$1/metrics.json" 2> /dev/null || true)
   if [ -n "$value" ]; then printf '%.2f' "$value"; else printf -- '-'; fi
 }
 

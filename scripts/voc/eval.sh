@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Every finished student on val_dev: a single pass, one over enlarged photos, and five scales with flips. Then a table,
+# Every finished student on val_dev, or those named (A6-0 ...): a single pass, one over enlarged photos, and five scales with flips. Then a table,
 # and A6 against A0. results.py makes docs/results/voc12.json of what this leaves.
 . "$(dirname "$0")/common.sh"
 
 names=()
-for run in "$WORK"/students/*; do
+runs=("$WORK"/students/*)
+[ $# = 0 ] || runs=("${@/#/$WORK/students/}")
+for run in "${runs[@]}"; do
   is_complete "$run" || continue
   name=$(basename "$run")
   names+=("$name")
   say "$name"
   evaluate "$name" --model "$run" --split val_dev --batch "$INFER_BATCH"
-  evaluate "$name-$ENLARGED" --model "$run" --split val_dev --scales "$ENLARGED" --batch "$INFER_BATCH"
+  [ "$ENLARGED" = 1 ] || evaluate "$name-$ENLARGED" --model "$run" --split val_dev --scales "$ENLARGED" --batch "$INFER_BATCH"
   evaluate "$name-ms" --model "$run" --split val_dev --scales 0.5,0.75,1,1.25,1.5 --flip
 done
 if [ "${#names[@]}" = 0 ]; then

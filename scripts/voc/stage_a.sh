@@ -8,6 +8,8 @@ say "classifier"
 training classify "$WORK/tags" --data "$data" --split train_aug --val none --arch "$ARCH" "${init[@]}" \
   --epochs "$TAG_EPOCHS" --batch "$BATCH" --crop "$CROP" --amp "$AMP" "${tag_options[@]}"
 
+[ -n "$REFINEMENTS$REFINE" ] || exit 0
+
 # seeds SPLIT REFINE OUT [OPTIONS ...]
 seeds() {
   local split=$1 refine=$2 out=$3
@@ -58,6 +60,7 @@ if [[ $REFINE == *affinity* ]]; then
 fi
 seeds train_aug "$REFINE" "$WORK/seeds/train_aug" "${options[@]}"
 
+[ -n "$REFINEMENTS" ] || exit 0
 say "seeds of train, scored"
 printf '%-16s %8s %8s %12s\n' refinement mIoU mDice 'boundary F1'
 for refine in $REFINEMENTS; do
