@@ -40,6 +40,11 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--heteroscedastic", l.heteroscedastic, "weight")->group(losses);
   app.add_option("--boundary", l.boundary, "weight")->group(losses);
   app.add_option("--surface", l.surface, "weight of the signed-distance term; the paper's is 0.1")->group(losses);
+  app.add_option(
+         "--edges", l.edges,
+         "pixels near an edge of the labels count so many times more in cross-entropy and Dice; 0: as others do")
+      ->group(losses);
+  app.add_option("--edge-reach", l.edge_reach, "what --edges calls near, in pixels of the crop")->group(losses);
   app.add_option("--doubt", l.doubt,
                  "cross-entropy: share of the most uncertain label that goes to all classes alike; 0: every label is "
                  "believed")

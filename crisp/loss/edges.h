@@ -16,8 +16,10 @@ namespace crisp::loss {
 // which adds the 4-neighbours of the former. Another width is a UsageError.
 image::Mask boundary_band(const image::Mask& labels, int width = 2);
 
-// For the surface loss: the distance in pixels from each pixel to the nearest one at an edge (0 on both sides of
-// it), exact and Euclidean, clipped at `limit` and divided by it, row by row. 1 everywhere in an image without edge.
-std::vector<float> edge_distance(const image::Mask& labels, int limit = 32);
+// For the surface loss and edge_weight(): the distance in pixels from each pixel to the nearest one at an edge (0 on
+// both sides of it), exact and Euclidean, clipped at `limit` and divided by it, row by row. 1 everywhere in an image
+// without edge.
+constexpr int kEdgeLimit = 32;
+std::vector<float> edge_distance(const image::Mask& labels, int limit = kEdgeLimit);
 
 }  // namespace crisp::loss

@@ -6,6 +6,8 @@
 
 #include "crisp/base/error.h"
 #include "crisp/loss/boundary.h"
+#include "crisp/loss/edge_weight.h"
+#include "crisp/loss/edges.h"
 #include "crisp/loss/heteroscedastic.h"
 #include "crisp/loss/presence.h"
 #include "crisp/loss/segmentation.h"
@@ -69,9 +71,13 @@ void check(const Options& options) {
                                                     {"boundary", options.boundary},
                                                     {"surface", options.surface},
                                                     {"presence", options.presence},
-                                                    {"uncertainty", options.weight.strength}};
+                                                    {"uncertainty", options.weight.strength},
+                                                    {"edge", options.edges}};
   for (const auto& [name, weight] : weights) {
     if (!std::isfinite(weight) || weight < 0) throw UsageError("the weight of the {} loss cannot be {}", name, weight);
+  }
+  if (!(options.edge_reach > 0 && options.edge_reach < kEdgeLimit)) {
+    throw UsageError("--edge-reach {}: it lies between 0 and {} pixels", options.edge_reach, kEdgeLimit);
   }
   if (!(options.doubt >= 0 && options.doubt <= 1))
     throw UsageError("--doubt {}: it lies between 0 and 1", options.doubt);
@@ -92,6 +98,13 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
     if (weight.defined() && options.weight.by_class) weight = balanced_by_label(weight, pixels);
   }
 
+  torch::Tensor counts = weight;  // how much a pixel counts in cross-entropy and Dice
+  if (options.edges > 0) {
+    need(targets.distance, "the distance to edges", "edge-weighted");
+    const torch::Tensor near = edge_weight(targets.distance, pixels, options.edges, options.edge_reach);
+    counts = weight.defined() ? weight * near : near;
+  }
+
   Sum sum(outputs.refined);
   const torch::Tensor refined = log_probabilities(outputs.refined);
   const torch::Tensor cross_entropy = pixel_cross_entropy(refined, pixels);
@@ -102,13 +115,13 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
       need(targets.doubt, "the uncertainty of labels", "doubted cross-entropy");
       believed = doubted_cross_entropy(cross_entropy, refined, options.doubt * targets.doubt);
     }
-    sum.add("cross_entropy", options.cross_entropy, loss(believed, pixels, weight));
+    sum.add("cross_entropy", options.cross_entropy, loss(believed, pixels, counts));
   }
   if (options.dice > 0 || options.surface > 0) {
     const torch::Tensor probabilities = refined.exp();
     if (options.dice > 0) {
       const torch::Tensor of_label = (-cross_entropy).exp();
-      sum.add("dice", options.dice, soft_dice(probabilities, of_label, pixels, weight));
+      sum.add("dice", options.dice, soft_dice(probabilities, of_label, pixels, counts));
     }
     if (options.surface > 0) {
       need(targets.distance, "the distance to edges", "surface");

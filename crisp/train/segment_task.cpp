@@ -115,7 +115,7 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
   if ((student_->config.head.boundary && options_.loss.boundary > 0) || options_.loss.surface > 0) {
     example.band = loss::boundary_band(example.labels, options_.band_width);
   }
-  if (options_.loss.surface > 0) example.distance = loss::edge_distance(example.labels);
+  if (options_.loss.surface > 0 || options_.loss.edges > 0) example.distance = loss::edge_distance(example.labels);
   example.labels = loss::drop_uncertain(std::move(example.labels), example.uncertainty, kept);
   return example;
 }

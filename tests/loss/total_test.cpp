@@ -1,6 +1,8 @@
 // Every loss and its gradients against an independent version (tests/goldens/loss.py), through total().
 #include "crisp/loss/total.h"
 
+#include <cmath>
+
 #include "crisp/base/error.h"
 #include "tests/support/tensors.h"
 
@@ -171,6 +173,47 @@ TEST(Total, DoubtedLabelsAreSmoothedWhereTheyAreUncertain) {
   EXPECT_THROW(loss::total({.refined = ours}, targets, options), Error);
   options.doubt = 1.5;
   EXPECT_THROW(loss::check(options), UsageError);
+}
+
+// Pixels near an edge count more, others less, all of them as much as before.
+TEST(Total, PixelsNearEdgesCountMore) {
+  torch::manual_seed(4);
+  Options options = only(&Options::cross_entropy);
+  options.weighting = false;
+  options.edges = 3;
+  options.edge_reach = 2;
+  loss::Targets targets;
+  targets.labels = torch::zeros({1, 1, 6}, torch::kByte);
+  targets.labels[0][0].slice(0, 2).fill_(1);
+  targets.labels[0][0][5] = 255;
+  const torch::Tensor logits = torch::randn({1, 2, 1, 6}).requires_grad_(true);
+  EXPECT_THROW(loss::total({.refined = logits}, targets, options), Error);
+  targets.distance =
+      torch::tensor({1.f, 0.f, 0.f, 1.f, 2.f, 3.f}).view({1, 1, 6}) / 32;  // the edge is after the second
+
+  const torch::Tensor plain =
+      torch::cross_entropy_loss(logits, targets.labels.to(torch::kLong), {}, at::Reduction::None, 255);
+  const torch::Tensor weight = torch::tensor({4.f, 4.f, 4.f, 4.f, 1.f, 0.f}).view({1, 1, 6}) * 5 / 17;
+  const torch::Tensor expected = (plain * weight).sum() / 5;
+  const torch::Tensor got = loss::total({.refined = logits}, targets, options).sum;
+  expect_close("value", got, expected, 1e-6);
+  got.backward();
+  const torch::Tensor gradient = logits.grad().clone();
+  logits.mutable_grad().zero_();
+  expected.backward();
+  expect_close("gradient", gradient, logits.grad(), 1e-5);
+
+  targets.distance.fill_(1);  // no edge anywhere: as if the option were off
+  const torch::Tensor far = loss::total({.refined = logits}, targets, options).sum;
+  options.edges = 0;
+  expect_close("no edge", far, loss::total({.refined = logits}, targets, options).sum, 1e-6);
+  options.edges = 3;
+  targets.labels.fill_(255);
+  EXPECT_EQ(loss::total({.refined = logits}, targets, options).sum.item<float>(), 0);
+  for (const double reach : {0.0, 32.0, std::nan("")}) {
+    options.edge_reach = reach;
+    EXPECT_THROW(loss::check(options), UsageError);
+  }
 }
 
 TEST(Total, SaysWhatDoesNotFit) {
