@@ -51,6 +51,7 @@ void depart_from_paper(StudentOptions& o) {
   o.task.phases.drop_first = o.task.phases.drop_last = 0;
   o.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks
   o.task.loss.dice = 0.3;             // more draws masks wide and sure of themselves
+  o.task.loss.edges = 4;              // what is learned at edges is learned: inside and outside are easy
   o.task.loss.doubt = 0.3;            // what was unsure about a label goes on to the student
   o.task.loss.presence = 1;
   o.task.relabel.keep_first = o.task.relabel.keep_last = 1;
@@ -243,7 +244,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
   if (quick) {
     // Few steps want high rates, and a teacher that keeps up.
     o.classifier.trainer.epochs = o.student.trainer.epochs = 0;  // by the number of photos: see fill_pipeline
-    o.classifier.trainer.validate_every = 4;
+    o.classifier.trainer.validate_every = 5;
     o.classifier.task.encoder_rate = 2e-4;
     o.classifier.task.head_rate = 2e-3;
     o.seeds.cam.scales = {1, 1.5};
@@ -254,8 +255,8 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.task.batch = 4;
     o.student.width = 128;
     o.student.relabel_refine = "crf";
-    o.student.task.relabel.from = 0.5;
-    o.student.task.relabel.every = 0.25;
+    o.student.task.relabel.from = 0.6;  // once: a round takes as long as a third of the steps
+    o.student.task.relabel.every = 0.5;
     o.student.task.relabel.passes = 2;
     o.student.task.augment.scale_low = 0.75;
     o.student.task.augment.scale_high = 1.5;

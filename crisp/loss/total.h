@@ -17,8 +17,8 @@ struct Options {
   double surface = 0;   // the paper's optional term, there with 0.1
   double presence = 0;  // of classes in photos; not in the paper
 
-  double edges = 0;       // cross-entropy and Dice: pixels near a label's edge count 1 + edges times; not in the paper
-  double edge_reach = 6;  // what is near, in pixels
+  double edges = 0;        // cross-entropy and Dice: pixels near a label's edge count 1 + edges times; not in the paper
+  double edge_reach = 12;  // what is near, in pixels
   double doubt = 0;  // cross-entropy: how little the label of the most uncertain pixel is believed; not in the paper
 
   bool weighting = true;  // discount uncertain pixels: w = exp(-2 U), else w = 1

@@ -1,6 +1,7 @@
 #include "crisp/model/mit.h"
 
 #include "crisp/ops/depthwise_gelu.h"
+#include "crisp/tensor/cpu_quirks.h"
 
 namespace crisp::model {
 
@@ -98,6 +99,7 @@ torch::Tensor StageImpl::forward(const torch::Tensor& map) {
 }
 
 MitImpl::MitImpl(const EncoderConfig& config_) : config(config_) {
+  tensor::avoid_hidden_amx();
   stages = register_module("stages", torch::nn::ModuleList());
   int64_t total = 0, before = 0;
   for (const int64_t depth : config.depths) total += depth;
