@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""probe.py --photos JPEGImages --masks SegmentationClass --ids train.txt teacher|WEIGHTS ...: what the cells of an encoder's maps know.
+"""probe.py --photos JPEGImages --masks SegmentationClass --ids train.txt teacher2|teacher0,2|WEIGHTS ...: what the cells of an encoder's maps know.
 
 One linear layer on frozen features, cells of 16 pixels of photos brought to 448 x 448; 500 photos to learn from, 200 to measure on. Looks at
 masks, to judge encoders and for nothing else.
@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 from torch.nn import functional as F
 
-from distil import Teacher, read_safetensors
+from distil import Teachers, read_safetensors
 from mit import Mit
 
 SIDE, CELLS, LEARNED, MEASURED, CLASSES = 448, 28, 500, 200, 21
@@ -22,8 +22,8 @@ def features(which, arch, photos):
     """[N, cells, channels] of the maps at strides 8, 16 and 32."""
     mean = torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1)
     std = torch.tensor([0.229, 0.224, 0.225]).view(1, 3, 1, 1)
-    if which == "teacher":
-        network = Teacher(2, SIDE)
+    if which.startswith("teacher"):
+        network = Teachers(map(int, which.removeprefix("teacher").split(",")), SIDE)
         maps_of = lambda x: network(x)[1][1:]
     else:
         network = Mit(arch).eval()
