@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The series of docs/results/voc12.md in one go on one GPU, students side by side: an encoder distilled further, tags and
-# seeds from it, A0, A6 and the supervised model of MiT-B1, A6 of MiT-B0 on the same seeds, all scored on val_dev. It calls the
-# stages, so what is finished is left alone and what was begun goes on. Settings: those of common.sh and the ones below.
+# The series of docs/results/voc12.md in one go on one GPU, students side by side: encoders distilled further, tags and
+# seeds from them, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than
+# the seeds), all scored on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder
+# laid at $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Settings: those of common.sh and the ones below.
 set -euo pipefail
 case ${1:-} in
   -h | --help)
@@ -16,9 +17,10 @@ PYTHON=${PYTHON:-python3}                         # with what scripts/distil/REA
 ENCODER=${ENCODER:-../shared/weights/mit_b1.safetensors}
 ENCODER_B0=${ENCODER_B0:-weights/mit_b0.safetensors}
 DISTIL=${DISTIL:---teacher 0,1,2 --seconds 400}
+DISTIL_B0=${DISTIL_B0:---teacher 0,1,2 --seconds 150}
 ZOOM=${ZOOM:-1.5}
-export EPOCHS=${EPOCHS:-12} SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-70}
-EPOCHS_B0=${EPOCHS_B0:-8}
+export EPOCHS=${EPOCHS:-16} SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-70}
+EPOCHS_B0=${EPOCHS_B0:-6}
 export ENLARGED=1                                 # students learn from enlarged photos: no further scale is tried
 # Both are what `run --preset standard` takes, with one round of relabelling.
 export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --presence 1 --fusion mixed --edges 4 --doubt 0.3}
@@ -28,7 +30,7 @@ student_crop=${STUDENT_CROP:-384}
 student_batch=${STUDENT_BATCH:-32}
 
 logs=$WORK/logs
-mkdir -p "$logs"
+mkdir -p "$logs" "$SMALL"
 began=$EPOCHSECONDS
 note() { printf '%4d s  %s\n' $((EPOCHSECONDS - began)) "$*"; }
 
@@ -56,29 +58,43 @@ student() {
 # stage_a ENCODER REFINEMENTS REFINE: stage_a.sh, whose tags come first; without refinements tags alone.
 stage_a() { INIT=$1 REFINEMENTS=$2 REFINE=$3 scripts/voc/stage_a.sh; }
 
+# distil ARCH INIT OUT OPTIONS: an encoder distilled further; one that is there already is left alone.
+distil() {
+  local options
+  read -ra options <<< "$4"
+  [ ! -f "$3" ] || return 0
+  "$PYTHON" scripts/distil/distil.py --photos "$VOC/JPEGImages" --ids "$VOC/ImageSets/Segmentation/train_aug.txt" --arch "$1" \
+    --init "$2" --photos-at-most "$LIMIT" --out "$3.part" "${options[@]}" && mv "$3.part" "$3"
+}
+
+# What students of MiT-B0 start from.
+small_tags() {
+  distil mit_b0 "$ENCODER_B0" "$SMALL/mit_b0.safetensors" "$DISTIL_B0" &&
+    ARCH=mit_b0 WORK=$SMALL stage_a "$SMALL/mit_b0.safetensors" "" ""
+}
+
 distilled=$WORK/mit_b1.safetensors
-if [ ! -f "$distilled" ]; then
-  read -ra distil <<< "$DISTIL"
-  "$PYTHON" scripts/distil/distil.py --photos "$VOC/JPEGImages" --ids "$VOC/ImageSets/Segmentation/train_aug.txt" --arch mit_b1 \
-    --init "$ENCODER" --photos-at-most "$LIMIT" --out "$distilled.part" "${distil[@]}"
-  mv "$distilled.part" "$distilled"
-fi
+distil mit_b1 "$ENCODER" "$distilled" "$DISTIL"
 note "encoder is done"
+# One training alone cannot launch kernels as fast as the GPU takes them.
+beside tags-b0 small_tags
+small=$!
 stage_a "$distilled" "" "" > "$logs/tags.log" 2>&1
 note "tags are done"
 
-# The GPU has room beside the making of seeds.
 INIT=$WORK/tags beside supervised student "$WORK" supervised
-ARCH=mit_b0 WORK=$SMALL beside tags-b0 stage_a "$ENCODER_B0" "" ""
-small_tags=$!
 stage_a "$distilled" "" affinity,par > "$logs/seeds.log" 2>&1
 note "seeds are done"
 
 INIT=$WORK/tags beside A6 student "$WORK" A6
+teacher=$!
 INIT=$WORK/tags beside A0 student "$WORK" A0
-wait "$small_tags" || true
-ARCH=mit_b0 EPOCHS=$EPOCHS_B0 SEEDS=$WORK/seeds/train_aug INIT=$SMALL/tags beside A6-b0 student "$SMALL" A6
 THREADS=${SCORING_THREADS:-6} beside seed-scores stage_a "$distilled" "none crf par affinity affinity,par" affinity,par
+
+relabelled=$WORK/students/A6-0/relabelled/round-01
+until grep -qs '"complete": true' "$relabelled/seeds.json" || ! kill -0 "$teacher" 2> /dev/null; do sleep 2; done
+wait "$small" || true
+ARCH=mit_b0 EPOCHS=$EPOCHS_B0 SEEDS=$relabelled INIT=$SMALL/tags beside A5-b0 student "$SMALL" A5
 
 failed=0
 for job in $(jobs -p); do wait "$job" || failed=1; done
