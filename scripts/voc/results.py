@@ -4,7 +4,9 @@
 B1 and B0 are folders `scores` as eval.sh and stage_a.sh leave them: a folder NAME for each evaluation, with its
 metrics.json. Students are called ROW-RUN, with -1.5 (photos enlarged), -ms (five scales, flips) and -large (scales
 1, 1.5, 2, flips) and -tags (calibrated by tags) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is
-kept beside its figures. --more NAME=FOLDER adds another folder's students under NAME. Needs nothing but Python.
+kept beside its figures. --more NAME=FOLDER adds another folder's students under NAME. --before NAME=FILE takes an older result
+along: its students under students_NAME, its rows of MiT-B0 where there are no newer ones, its seeds under NAME-..., the rest as it is.
+Needs nothing but Python.
 """
 import argparse
 import json
@@ -58,6 +60,22 @@ def students(scores):
     return result
 
 
+def take_along(result, name, before):
+    """What an older series found, none of it lost."""
+    for part in ("students", "students_b0"):
+        rows = before.pop(part)
+        result[part.replace("students", "students_" + name, 1)] = rows
+        if part == "students":
+            rows["supervised"] = before.pop("supervised")
+        else:
+            result[part] = {**{row: {**rows[row], "series": name} for row in rows if row not in result[part]}, **result[part]}
+    for row, figures in before.pop("seeds")["rows"].items():
+        result["seeds"]["rows"][f"{name}-{row}" if row in result["seeds"]["rows"] else row] = figures
+    result["series"] = {**before.pop("series", {}), name: {key: before.pop(key) for key in ("hardware", "commit")}}
+    for key, value in before.items():
+        result.setdefault(key, value)
+
+
 def table(rows):
     heads = ["miou", "miou_enlarged", "miou_ms", "miou_large_ms", "miou_calibrated", "mdice", "boundary_f1", "ece", "tv_smoothness",
              "compactness", "edge_regularity", "small_object_recall"]
@@ -87,6 +105,7 @@ def main():
     parser.add_argument("--raw", default="seeds-none", help="evaluation of the raw activation maps")
     parser.add_argument("--refined", default="seeds-affinity-par", help="and of the seeds learned from")
     parser.add_argument("--more", action="append", default=[], metavar="NAME=FOLDER")
+    parser.add_argument("--before", metavar="NAME=FILE")
     parser.add_argument("--hardware", required=True)
     parser.add_argument("--commit", required=True)
     options = parser.parse_args()
@@ -108,6 +127,9 @@ def main():
         name, _, folder = item.partition("=")
         more[name] = students(pathlib.Path(folder))
     result |= more
+    if options.before:
+        name, _, file = options.before.partition("=")
+        take_along(result, name, json.loads(pathlib.Path(file).read_text(encoding="utf-8")))
     options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print("MiT-B1\n")
     table({**b1, **({"supervised": supervised} if supervised else {})})

@@ -19,7 +19,7 @@ ENCODER_B0=${ENCODER_B0:-weights/mit_b0.safetensors}
 DISTIL=${DISTIL:---teacher 0,1,2 --seconds 400}
 DISTIL_B0=${DISTIL_B0:---teacher 0,1,2 --seconds 150}
 ZOOM=${ZOOM:-1.5}
-export EPOCHS=${EPOCHS:-16} SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-70}
+export EPOCHS=${EPOCHS:-12} SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-70}
 EPOCHS_B0=${EPOCHS_B0:-6}
 export ENLARGED=1                                 # students learn from enlarged photos: no further scale is tried
 # Both are what `run --preset standard` takes, with one round of relabelling.
