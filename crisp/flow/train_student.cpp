@@ -42,6 +42,7 @@ train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
                                                      {"per_scale", model::Modulation::kPerScale}});
   if (config.head.kind == model::HeadKind::kCrispformer) {
     config.head.fusion = fusion;
+    config.head.propagate = o.propagate;
     const bool row_has_it = config.head.modulation != model::Modulation::kOff;
     config.head.modulation = row_has_it && is_dynamic(config.head.fusion) ? modulation : model::Modulation::kOff;
   }

@@ -18,6 +18,7 @@ struct StudentOptions {
   double zoom = 1;  // photos are enlarged by this, in training and ever after; the augmentation's scales multiply it
   std::string fusion = "dmf", modulation = "per_scale";
   bool boundary_on_e1 = false;
+  int64_t propagate = 0;
   bool no_relabel = false;
   std::string relabel_refine = "none";  // crf, par: refinement of the teacher's labels
   std::string select = "last";          // or masks: the best by a score on masks, named in every output

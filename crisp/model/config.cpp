@@ -35,6 +35,7 @@ void for_each_option(Head& head, Visit&& visit) {
   visit("refine", head.refine);
   visit("boundary", head.boundary);
   visit("boundary_on_e1", head.boundary_on_e1);
+  visit("propagate", head.propagate);
   visit("modulation", head.modulation);
   visit("modulation_minmax", head.modulation_minmax);
   visit("temperature", head.temperature);

@@ -55,6 +55,7 @@ struct HeadConfig {
   bool refine = true;
   bool boundary = true;
   bool boundary_on_e1 = false;
+  int64_t propagate = 0;  // steps by which scores follow the photo (propagation.h)
   Modulation modulation = Modulation::kPerScale;
   bool modulation_minmax = false;  // U~ by per-image min-max instead of U/(1+U)
   double temperature = 1.0;        // of the softmax over scales

@@ -22,6 +22,9 @@ SegmenterImpl::SegmenterImpl(const SegmenterConfig& config_) : config(config_) {
   if (config.head.presence) {
     presence = register_module("presence", Presence(config.encoder.dims[3], config.head.classes));
   }
+  if (config.head.propagate > 0) {
+    propagation = register_module("propagation", Propagation(config.head.width, config.head.propagate));
+  }
 }
 
 Prediction SegmenterImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
@@ -29,6 +32,7 @@ Prediction SegmenterImpl::forward(const torch::Tensor& images, const ForwardOpti
   const torch::Tensor padded = pad_to_smallest(images);
   const Features features = encoder->forward(padded);
   Prediction p = head->forward(features, options);
+  propagate(padded, p);
   add_presence(features, options, p);
   if (padded.is_same(images)) return p;
   for (torch::Tensor* map :
@@ -42,6 +46,10 @@ void SegmenterImpl::add_presence(const Features& features, const ForwardOptions&
   if (!presence) return;
   said.presence = presence->forward(features[3], options.photo);
   if (!is_training()) said.refined = gated_by_presence(said.refined, said.presence);
+}
+
+void SegmenterImpl::propagate(const torch::Tensor& images, Prediction& said) {
+  if (propagation) said.refined = propagation->forward(images, said.fused, said.refined);
 }
 
 Segmenter make_segmenter(const SegmenterConfig& config) {

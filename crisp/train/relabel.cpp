@@ -121,8 +121,10 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torc
         if (sources.aleatoric && said.variance.defined()) add(aleatoric, said.variance.mean(1, true));
       };
       const torch::Tensor seen = mirrored ? scaled.flip(3) : scaled;
-      const model::Features features = teacher.encoder->forward(model::pad_to_smallest(seen));
+      const torch::Tensor padded = model::pad_to_smallest(seen);
+      const model::Features features = teacher.encoder->forward(padded);
       const auto take = [&](model::Prediction said) {
+        teacher.propagate(padded, said);
         if (presence) teacher.add_presence(features, {}, said);
         count(said);
       };
