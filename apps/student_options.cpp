@@ -33,7 +33,8 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--modulation", o.modulation, "U-DMF: per_scale, literal or off")->group(rows);
   bind_flag(app, "--boundary-on-e1", o.boundary_on_e1, "boundary head on the finest map instead of the fused one")
       ->group(rows);
-  app.add_option("--propagate", o.propagate, "steps by which scores follow the photo's colours, a layer of the network; 0: none")
+  app.add_option("--propagate", o.propagate,
+                 "steps by which scores follow the photo's colours, a layer of the network; 0: none")
       ->check(CLI::Range(0, 64))
       ->group(rows);
   const char* losses = "Losses";

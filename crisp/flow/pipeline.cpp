@@ -267,6 +267,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.relabel_refine = paper ? "none" : "par";
   }
   if (!paper) depart_from_paper(o.student);
+  if (name == "quick") o.student.propagate = 10;  // on real photos it has yet to be measured
   if (name == "standard") {
     o.student.task.relabel.from = 0.4;
     o.student.task.relabel.every = 0.3;

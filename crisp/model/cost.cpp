@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "crisp/model/crispformer.h"
+#include "crisp/ops/propagate_kernel.h"
 
 namespace crisp::model {
 namespace {
@@ -82,6 +83,11 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
   if (head.variance) parts.push_back(part("variance head", count("variance"), small_head(e, k)));
   if (head.refine) {
     parts.push_back(part("refiner", count("refine"), small_head(e + k + 1, k) + pixels * (e + 1)));
+  }
+  if (network->propagation) {
+    const int64_t walk = head.propagate * ops::kPropagateNeighbours * k;  // and the weights: a dozen operations each
+    parts.push_back(part("propagation", parameters_of(*network->propagation),
+                         pixels * (e + walk + 12 * ops::kPropagateNeighbours)));
   }
   // Trained with the rest, skipped at inference unless asked for.
   if (head.boundary) parts.push_back({"boundary head", count("boundary"), small_head(e, 1), 0});

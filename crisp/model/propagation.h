@@ -4,11 +4,12 @@
 
 namespace crisp::model {
 
-// Scores follow the photo: a cell asks the cells around it that look like it, some steps far, and where to ask is learned:
+// Scores follow the photo: a cell asks the cells around it that look like it, some steps far, and where to ask is
+// learned:
 //   Z' = A ... A Z*, A from the colours of the photo at 1/4 of its size (ops/propagate.h)
 //   Z* becomes Z* + g (Z' - Z*), g = sigmoid(Conv1x1(F))
-// A is the one of pixel-adaptive refinement (Ru et al., 2022). As a layer, whose scores learn to be propagated, it is what convolutional
-// spatial propagation (Cheng et al., 2018) is to depth maps.
+// A is the one of pixel-adaptive refinement (Ru et al., 2022). As a layer, whose scores learn to be propagated, it is
+// what convolutional spatial propagation (Cheng et al., 2018) is to depth maps.
 struct PropagationImpl : torch::nn::Module, Drawn {
   PropagationImpl(int64_t width, int64_t steps);
 

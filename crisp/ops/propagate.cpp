@@ -89,10 +89,10 @@ torch::Tensor propagate_reference(const torch::Tensor& scores, const torch::Tens
 }
 
 torch::Tensor propagate(const torch::Tensor& scores, const torch::Tensor& weights, int64_t steps) {
-  TORCH_CHECK(scores.dim() == 4 && weights.dim() == 4 && weights.size(1) == static_cast<int64_t>(kOffsets.size()) &&
+  TORCH_CHECK(scores.dim() == 4 && weights.dim() == 4 && weights.size(1) == kPropagateNeighbours &&
                   scores.size(0) == weights.size(0) && scores.sizes().slice(2) == weights.sizes().slice(2),
               "propagate: scores ", scores.sizes(), " and weights ", weights.sizes(),
-              " are not of the same photos, or not of ", kOffsets.size(), " neighbours");
+              " are not of the same photos, or not of ", kPropagateNeighbours, " neighbours");
   return Propagate::apply(scores.to(torch::kFloat), weights, steps);
 }
 

@@ -10,8 +10,8 @@ namespace crisp::ops {
 // Outside the frame is the nearest cell inside. The colour term of pixel-adaptive refinement (Ru et al., 2022).
 torch::Tensor propagation_weights(const torch::Tensor& colours, double sharpness = 0.3);
 
-// `steps` times z_i = sum_j a_ij z_j, for scores [N, K, h, w]; f32. Differentiable in the scores, not in the weights: the gradient is the
-// transposed walk, so that nothing is stored on the way.
+// `steps` times z_i = sum_j a_ij z_j, for scores [N, K, h, w]; f32. Differentiable in the scores, not in the weights:
+// the gradient is the transposed walk, so that nothing is stored on the way.
 torch::Tensor propagate(const torch::Tensor& scores, const torch::Tensor& weights, int64_t steps);
 
 // The same from torch's own operators: the reference, and what runs on a GPU.

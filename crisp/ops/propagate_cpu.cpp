@@ -7,12 +7,13 @@
 namespace crisp::ops {
 namespace {
 
-CRISP_SIMD void add_product(float* __restrict out, const float* __restrict a, const float* __restrict b, int64_t count) {
+CRISP_SIMD void add_product(float* __restrict out, const float* __restrict a, const float* __restrict b,
+                            int64_t count) {
   for (int64_t i = 0; i < count; ++i) out[i] += a[i] * b[i];
 }
 
-// One step over one plane. `wide` has room for the plane with kPropagateReach more cells on both sides of each row; above and below, rows
-// repeat by their index.
+// One step over one plane. `wide` has room for the plane with kPropagateReach more cells on both sides of each row;
+// above and below, rows repeat by their index.
 struct Step {
   const float* weights;  // of this photo
   int64_t height, width;
@@ -63,7 +64,7 @@ struct Step {
 
 void propagate_planes_cpu(const PropagateProblem& problem, const float* in, float* out, int64_t first, int64_t last) {
   const int64_t area = problem.height * problem.width;
-  const int64_t photo = static_cast<int64_t>(propagate_offsets().size()) * area;  // numbers of weights
+  const int64_t photo = kPropagateNeighbours * area;  // numbers of weights
   Step step{.weights = nullptr, .height = problem.height, .width = problem.width, .wide = {}};
   step.wide.resize(static_cast<size_t>(problem.height * step.stride()));
   for (int64_t index = first; index < last; ++index) {

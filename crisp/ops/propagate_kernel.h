@@ -12,10 +12,11 @@ struct Offset {
 
 inline constexpr std::array<int64_t, 4> kPropagateDistances = {1, 2, 4, 8};
 inline constexpr int64_t kPropagateReach = kPropagateDistances.back();
+inline constexpr int64_t kPropagateNeighbours = 8 * static_cast<int64_t>(kPropagateDistances.size());
 
 // The 8 neighbours at each distance.
-constexpr std::array<Offset, 8 * kPropagateDistances.size()> propagate_offsets() {
-  std::array<Offset, 8 * kPropagateDistances.size()> offsets{};
+constexpr std::array<Offset, kPropagateNeighbours> propagate_offsets() {
+  std::array<Offset, kPropagateNeighbours> offsets{};
   size_t i = 0;
   for (const int64_t distance : kPropagateDistances) {
     for (int64_t dy = -1; dy <= 1; ++dy) {

@@ -125,7 +125,8 @@ std::vector<ParameterGroup> SegmentTask::groups() {
       group_of("encoder", *student_->encoder, "encoder.", options_.encoder_rate, options_.weight_decay),
       group_of("head", *student_->head, "head.", options_.head_rate, options_.weight_decay)};
   if (student_->propagation) {
-    groups.push_back(group_of("propagation", *student_->propagation, "propagation.", options_.head_rate, options_.weight_decay));
+    groups.push_back(
+        group_of("propagation", *student_->propagation, "propagation.", options_.head_rate, options_.weight_decay));
   }
   if (student_->presence) {
     groups.push_back(group_of("presence", *student_->presence, "presence.", options_.head_rate, options_.weight_decay));

@@ -36,6 +36,7 @@ TEST(Load, OurModelFileIsCompleteByItself) {
   config.head.hidden = 24;
   config.head.modulation_minmax = true;
   config.head.boundary_on_e1 = true;
+  config.head.propagate = 3;
   model::Segmenter network = model::make_segmenter(config);
   network->eval();
   const Path file = folder.path() / "model.safetensors";
