@@ -6,6 +6,7 @@
 #include "crisp/base/error.h"
 #include "crisp/base/simd.h"
 #include "crisp/ops/fast_exp.h"
+#include "crisp/ops/neighbours.h"
 
 namespace crisp::ops {
 namespace {
@@ -40,19 +41,6 @@ class Padded {
   size_t stride_;
   std::vector<float> values_;
 };
-
-struct Offset {
-  int dy, dx;
-};
-
-std::vector<Offset> neighbours(const std::vector<int>& dilations) {
-  std::vector<Offset> offsets;
-  for (const int d : dilations)
-    for (const int dy : {-d, 0, d})
-      for (const int dx : {-d, 0, d})
-        if (dy != 0 || dx != 0) offsets.push_back({dy, dx});
-  return offsets;
-}
 
 CRISP_SIMD void add(const float* __restrict row, float* __restrict sum, size_t width) {
   for (size_t x = 0; x < width; ++x) sum[x] += row[x];

@@ -7,7 +7,6 @@
 namespace crisp::ops {
 namespace {
 
-constexpr auto kOffsets = propagate_offsets();
 constexpr std::array<int64_t, 4> kMargin = {kPropagateReach, kPropagateReach, kPropagateReach, kPropagateReach};
 
 torch::Tensor moved(const torch::Tensor& padded, const Offset& offset, int64_t height, int64_t width) {
@@ -15,12 +14,13 @@ torch::Tensor moved(const torch::Tensor& padded, const Offset& offset, int64_t h
 }
 
 torch::Tensor transposed_reference(torch::Tensor gradient, const torch::Tensor& weights, int64_t steps) {
+  const std::vector<Offset>& offsets = propagate_offsets();
   const int64_t h = gradient.size(2), w = gradient.size(3);
   for (int64_t step = 0; step < steps; ++step) {
     const torch::Tensor padded = torch::zeros(
         {gradient.size(0), gradient.size(1), h + 2 * kPropagateReach, w + 2 * kPropagateReach}, gradient.options());
-    for (size_t i = 0; i < kOffsets.size(); ++i) {
-      moved(padded, kOffsets[i], h, w).addcmul_(weights.narrow(1, static_cast<int64_t>(i), 1), gradient);
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      moved(padded, offsets[i], h, w).addcmul_(weights.narrow(1, static_cast<int64_t>(i), 1), gradient);
     }
     gradient = torch::replication_pad2d_backward(padded, gradient, kMargin);
   }
@@ -67,8 +67,8 @@ torch::Tensor propagation_weights(const torch::Tensor& colours, double sharpness
   const int64_t h = colours.size(2), w = colours.size(3);
   const torch::Tensor here = colours.to(torch::kFloat), padded = torch::replication_pad2d(here, kMargin);
   std::vector<torch::Tensor> each;
-  each.reserve(kOffsets.size());
-  for (const Offset& offset : kOffsets) each.push_back(moved(padded, offset, h, w));
+  each.reserve(propagate_offsets().size());
+  for (const Offset& offset : propagate_offsets()) each.push_back(moved(padded, offset, h, w));
   const torch::Tensor around = torch::stack(each, 1);  // [N, 32, C, h, w]
   const torch::Tensor deviation = around.std(1, /*unbiased=*/true, /*keepdim=*/true).mul_(sharpness).add_(1e-5);
   const torch::Tensor unlike = (around - here.unsqueeze(1)).div_(deviation).square_().mean(2);
@@ -76,13 +76,14 @@ torch::Tensor propagation_weights(const torch::Tensor& colours, double sharpness
 }
 
 torch::Tensor propagate_reference(const torch::Tensor& scores, const torch::Tensor& weights, int64_t steps) {
+  const std::vector<Offset>& offsets = propagate_offsets();
   torch::Tensor now = scores;
   for (int64_t step = 0; step < steps; ++step) {
     const torch::Tensor padded = torch::replication_pad2d(now, kMargin);
     now = torch::zeros_like(now);
-    for (size_t i = 0; i < kOffsets.size(); ++i) {
+    for (size_t i = 0; i < offsets.size(); ++i) {
       now = torch::addcmul(now, weights.narrow(1, static_cast<int64_t>(i), 1),
-                           moved(padded, kOffsets[i], now.size(2), now.size(3)));
+                           moved(padded, offsets[i], now.size(2), now.size(3)));
     }
   }
   return now;

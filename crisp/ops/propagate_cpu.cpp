@@ -33,7 +33,7 @@ struct Step {
       std::fill_n(inside + width, kPropagateReach, plane[y * width + width - 1]);
     }
     std::fill_n(plane, height * width, 0.0f);
-    constexpr auto offsets = propagate_offsets();
+    const std::vector<Offset>& offsets = propagate_offsets();
     for (int64_t y = 0; y < height; ++y) {
       for (size_t i = 0; i < offsets.size(); ++i) {
         add_product(plane + y * width, weight(i, y), wide.data() + row(y + offsets[i].dy) + offsets[i].dx, width);
@@ -43,7 +43,7 @@ struct Step {
 
   void scatter(float* plane) {
     std::fill(wide.begin(), wide.end(), 0.0f);
-    constexpr auto offsets = propagate_offsets();
+    const std::vector<Offset>& offsets = propagate_offsets();
     for (int64_t y = 0; y < height; ++y) {
       for (size_t i = 0; i < offsets.size(); ++i) {
         add_product(wide.data() + row(y + offsets[i].dy) + offsets[i].dx, weight(i, y), plane + y * width, width);

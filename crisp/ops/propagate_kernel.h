@@ -3,28 +3,17 @@
 #include <array>
 #include <cstdint>
 
+#include "crisp/ops/neighbours.h"
+
 // The raw-pointer face of propagate's kernel; no torch.
 namespace crisp::ops {
 
-struct Offset {
-  int64_t dy, dx;
-};
-
-inline constexpr std::array<int64_t, 4> kPropagateDistances = {1, 2, 4, 8};
+inline constexpr std::array<int, 4> kPropagateDistances = {1, 2, 4, 8};
 inline constexpr int64_t kPropagateReach = kPropagateDistances.back();
 inline constexpr int64_t kPropagateNeighbours = 8 * static_cast<int64_t>(kPropagateDistances.size());
 
-// The 8 neighbours at each distance.
-constexpr std::array<Offset, kPropagateNeighbours> propagate_offsets() {
-  std::array<Offset, kPropagateNeighbours> offsets{};
-  size_t i = 0;
-  for (const int64_t distance : kPropagateDistances) {
-    for (int64_t dy = -1; dy <= 1; ++dy) {
-      for (int64_t dx = -1; dx <= 1; ++dx) {
-        if (dy != 0 || dx != 0) offsets[i++] = {dy * distance, dx * distance};
-      }
-    }
-  }
+inline const std::vector<Offset>& propagate_offsets() {
+  static const std::vector<Offset> offsets = neighbours(kPropagateDistances);
   return offsets;
 }
 
