@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "crisp/ops/propagate_kernel.h"
+#include "crisp/tensor/cuda.h"
 
 namespace crisp::ops {
 namespace {
@@ -28,7 +29,8 @@ torch::Tensor transposed_reference(torch::Tensor gradient, const torch::Tensor& 
 }
 
 torch::Tensor run(const torch::Tensor& scores, const torch::Tensor& weights, int64_t steps, bool transposed) {
-  if (!scores.is_cpu()) {
+  const bool has_kernel = scores.is_cpu() || (scores.is_cuda() && tensor::built_with_cuda() && steps > 0);
+  if (!has_kernel) {
     return transposed ? transposed_reference(scores, weights, steps) : propagate_reference(scores, weights, steps);
   }
   const torch::Tensor in = scores.contiguous();
@@ -39,6 +41,14 @@ torch::Tensor run(const torch::Tensor& scores, const torch::Tensor& weights, int
                                  .width = in.size(3),
                                  .steps = steps,
                                  .transposed = transposed};
+#ifdef CRISP_CUDA
+  if (in.is_cuda()) {
+    torch::Tensor scratch = torch::empty_like(in);
+    propagate_cuda(problem, in.size(0), in.const_data_ptr<float>(), out.mutable_data_ptr<float>(),
+                   scratch.mutable_data_ptr<float>(), tensor::current_stream(in.device()));
+    return out;
+  }
+#endif
   at::parallel_for(0, in.size(0) * in.size(1), 1, [&](int64_t first, int64_t last) {
     propagate_planes_cpu(problem, in.const_data_ptr<float>(), out.mutable_data_ptr<float>(), first, last);
   });

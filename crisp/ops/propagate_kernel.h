@@ -2,10 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "crisp/ops/neighbours.h"
 
-// The raw-pointer face of propagate's kernel; no torch.
+// The raw-pointer face of propagate's kernels; no torch, so that nvcc can read it.
 namespace crisp::ops {
 
 inline constexpr std::array<int, 4> kPropagateDistances = {1, 2, 4, 8};
@@ -25,5 +26,9 @@ struct PropagateProblem {
 
 // Planes [first, last) of the N * labels planes of height x width numbers.
 void propagate_planes_cpu(const PropagateProblem& problem, const float* in, float* out, int64_t first, int64_t last);
+
+// All planes; at least one step. `scratch` has room for as much as `out`. Only in builds for CUDA.
+void propagate_cuda(const PropagateProblem& problem, int64_t photos, const float* in, float* out, float* scratch,
+                    void* stream);
 
 }  // namespace crisp::ops
