@@ -32,13 +32,15 @@ TEST(Propagate, EqualsTorchsOperatorsAndTheirGradients) {
   torch::manual_seed(4);
   for (const torch::Device& device : devices()) {
     int64_t steps = 2;
-    for (const auto& [h, w] : {std::pair{12, 19}, std::pair{3, 5}, std::pair{1, 1}, std::pair{9, 2}, std::pair{21, 70}}) {
+    for (const auto& [h, w] :
+         {std::pair{12, 19}, std::pair{3, 5}, std::pair{1, 1}, std::pair{9, 2}, std::pair{21, 70}}) {
       ++steps;
       const torch::Tensor weights = ops::propagation_weights(torch::rand({2, 3, h, w}, device));
       const torch::Tensor wanted = torch::randn({2, 5, h, w}, device);
       torch::Tensor fused = torch::randn({2, 5, h, w}, device).requires_grad_();
       torch::Tensor plain = fused.detach().clone().requires_grad_();
-      const torch::Tensor a = ops::propagate(fused, weights, steps), b = ops::propagate_reference(plain, weights, steps);
+      const torch::Tensor a = ops::propagate(fused, weights, steps),
+                          b = ops::propagate_reference(plain, weights, steps);
       (a * wanted).sum().backward();
       (b * wanted).sum().backward();
       expect_close("scores", a.detach(), b.detach(), 1e-5);
