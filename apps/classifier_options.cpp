@@ -15,7 +15,8 @@ void bind_classifier(CLI::App& app, flow::ClassifierOptions& o) {
   app.add_option("--stride", o.stride, "pixels a cell of the maps: 8 (finer, slower), 16 or 32");
   app.add_option("--drop-path", o.drop_path, "stochastic depth of the last block")->check(CLI::Range(0.0, 0.9));
   app.add_option("--batch", o.task.batch, "photos a batch")->check(CLI::Range(1, 4096));
-  app.add_option("--rate", o.task.encoder_rate, "learning rate of the encoder (6e-5 for long runs)");
+  app.add_option("--rate", o.task.encoder_rate,
+                 "learning rate of the encoder (6e-5 for long runs); 0: it stays as it is");
   app.add_option("--head-rate", o.task.head_rate, "learning rate of the classifier (6e-4 for long runs)");
   app.add_option("--weight-decay", o.task.weight_decay, "of weights, not of norms and biases");
   app.add_option("--mosaic", o.task.mosaic, "share of the steps that show four photos as one, each with its tags")

@@ -59,7 +59,11 @@ int run_seeds(const Arguments& arguments) {
   line.app.add_option("--split", o.split, "photos that get seeds");
   line.app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
   line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
-  line.app.add_option("--classifier", o.classifier, "run folder of `classify`, or its model file")->required();
+  line.app
+      .add_option("--classifier", o.classifiers,
+                  "run folder of `classify`, or its model file; several: the mean of their maps")
+      ->delimiter(',')
+      ->required();
   line.app.add_option("--out", o.out, "the seed folder");
   line.app.add_option("--scales", o.cam.scales, "image scales; by default 1,0.5,1.5, or 1,1.5,2 under 400 pixels")
       ->delimiter(',');

@@ -299,7 +299,7 @@ void fill_pipeline(PipelineOptions& o) {
   o.classifier.task.seed = o.classifier.trainer.seed = o.seeds.random_seed = o.student.task.seed =
       o.student.trainer.seed = o.seeds.affinity_task.seed = o.seeds.affinity_trainer.seed = o.seed;
   o.classifier.task.workers = o.seeds.seed.workers = o.student.task.workers = o.seeds.affinity_task.workers = o.threads;
-  o.seeds.classifier = o.out / "classifier";
+  o.seeds.classifiers = {o.out / "classifier"};
   o.seeds.affinity_trainer.epochs = 3;
   o.seeds.affinity_trainer.amp = o.student.trainer.amp;
   o.seeds.affinity_task.augment = o.classifier.task.augment;

@@ -53,7 +53,7 @@ class Pictures {
       : run_(run),
         device_(device),
         student_(model::load_segmenter(run.options.out / "student")),
-        cams_(model::load_classifier(run.options.out / "classifier"), device, torch::kFloat, run.options.seeds.cam),
+        cams_(load_classifiers(run.options.seeds.classifiers), device, torch::kFloat, run.options.seeds.cam),
         seeds_(run.options.out / "seeds"),
         predictor_(student_, device, torch::kFloat, {.boundary = student_->config.head.boundary}) {
     if (const auto last = last_relabelled(run.options.out / "student")) relabelled_.emplace(*last);

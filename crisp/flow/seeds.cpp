@@ -15,6 +15,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// One name, or a list of them.
+Json classifiers_json(const std::vector<Path>& classifiers) {
+  if (classifiers.size() == 1) return classifiers[0].string();
+  Json all = Json::array();
+  for (const Path& classifier : classifiers) all.push_back(classifier.string());
+  return all;
+}
+
 data::SeedFacts facts_of(const SeedsOptions& options, const ClassNames& classes) {
   return {.made_by = options.command,
           .data = options.data.string(),
@@ -55,7 +63,7 @@ bool learn_affinity(const SeedsOptions& options, const seed::SeedPhotos& photos,
                  .classes = cams.classes()},
                 "", is_run_folder(folder));
   torch::manual_seed(options.affinity_trainer.seed);
-  const model::CamClassifier classifier = model::load_classifier(options.classifier);
+  const model::CamClassifier classifier = model::load_classifier(options.classifiers.at(0));
   train::AffinityTask task(model::make_affinity_net(classifier), std::move(samples), std::move(labels), task_options,
                            device);
   train::Trainer trainer(task, options.affinity_trainer, device, folder);
@@ -78,8 +86,14 @@ nlohmann::ordered_json crf_json(const std::string& preset, const ops::CrfOptions
           {"scale_factor", crf.scale_factor}};
 }
 
+std::vector<model::CamClassifier> load_classifiers(const std::vector<Path>& files) {
+  std::vector<model::CamClassifier> all;
+  for (const Path& file : files) all.push_back(model::load_classifier(file));
+  return all;
+}
+
 std::string options_json(const SeedsOptions& o) {
-  Json json = {{"classifier", o.classifier.string()},
+  Json json = {{"classifier", classifiers_json(o.classifiers)},
                {"tags_from", o.tags_from},
                {"tags", o.tags},
                {"dtype", tensor::dtype_name(o.dtype)},
@@ -123,7 +137,7 @@ std::optional<data::SeedFacts> make_seed_folder(const SeedsOptions& options, tor
                                                 const std::function<bool()>& stop) {
   const data::Dataset dataset = open_tagged(options.data, options.split, options.tags_from, options.tags,
                                             options.random_seed, options.seed.workers);
-  seed::CamMaker cams(model::load_classifier(options.classifier), device, options.dtype, options.cam);
+  seed::CamMaker cams(load_classifiers(options.classifiers), device, options.dtype, options.cam);
   check_classes(cams.classes(), dataset.classes);
   const seed::SeedPhotos photos = seed::photos_for_seeds(dataset.samples(options.split), options.seed.untagged);
   if (photos.untagged > 0) {

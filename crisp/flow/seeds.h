@@ -11,7 +11,8 @@
 namespace crisp::flow {
 
 struct SeedsOptions {
-  Path data, classifier, out;
+  Path data, out;
+  std::vector<Path> classifiers;  // their maps are averaged; the affinity network has the first one's encoder
   std::string split = "train", tags_from = "auto", tags;
   seed::CamOptions cam;
   seed::SeedOptions seed;
@@ -23,6 +24,8 @@ struct SeedsOptions {
   std::string command;
   uint64_t random_seed = 0;
 };
+
+std::vector<model::CamClassifier> load_classifiers(const std::vector<Path>& files);
 
 // The parameters that decide the labels, as the JSON object of seeds.json.
 nlohmann::ordered_json crf_json(const std::string& preset, const ops::CrfOptions& crf);

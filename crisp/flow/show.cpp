@@ -11,6 +11,7 @@
 #include "crisp/data/loader.h"
 #include "crisp/data/seed_folder.h"
 #include "crisp/flow/run_folder.h"
+#include "crisp/flow/seeds.h"
 #include "crisp/image/decode.h"
 #include "crisp/image/heat_map.h"
 #include "crisp/infer/predictor.h"
@@ -32,9 +33,10 @@ struct Source {
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
-void add_classifier(Source& source, const Path& file, const seed::CamOptions& options, torch::Device device) {
+void add_classifiers(Source& source, const std::vector<Path>& files, const seed::CamOptions& options,
+                     torch::Device device) {
   try {
-    source.cams.emplace(model::load_classifier(file), device, torch::kFloat, options);
+    source.cams.emplace(load_classifiers(files), device, torch::kFloat, options);
   } catch (const Error& problem) {
     log_warning("no activation maps on the sheet: {}", problem.what());
   }
@@ -58,7 +60,9 @@ Source seed_source(const ShowOptions& options, torch::Device device) {
         .multiple = json.value("multiple", 32),
         .similarity = {.power = json.value("similarity", 0.0), .rounds = json.value("similarity_rounds", 1)}};
     if (json["scales"].is_array()) cam.scales = json["scales"].get<std::vector<double>>();
-    add_classifier(source, json["classifier"].get<std::string>(), cam, device);
+    const auto& named = json["classifier"];  // one or several
+    const auto files = named.is_array() ? named.get<std::vector<std::string>>() : std::vector{named.get<std::string>()};
+    add_classifiers(source, {files.begin(), files.end()}, cam, device);
   }
   return source;
 }
@@ -68,7 +72,7 @@ Source run_source(const ShowOptions& options, torch::Device device) {
   Source source{.kind = "Run", .data = facts.data, .split = facts.split};
   source.facts = {{"task", facts.task}, {"made by", facts.command}, {"complete", facts.complete ? "yes" : "no"}};
   if (facts.task == "classify") {
-    add_classifier(source, options.what, {}, device);
+    add_classifiers(source, {options.what}, {}, device);
   } else if (facts.task == "segment") {
     source.student.emplace(model::load_segmenter(options.what), device, torch::kFloat, infer::InferOptions{});
   } else {

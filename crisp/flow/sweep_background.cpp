@@ -45,7 +45,7 @@ Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::
     for (int64_t i = 0; i < most_images; ++i) chosen.push_back(masked[order[static_cast<size_t>(i)]]);
     masked = std::move(chosen);
   }
-  seed::CamMaker cams(model::load_classifier(options.classifier), device, options.dtype, options.cam);
+  seed::CamMaker cams(load_classifiers(options.classifiers), device, options.dtype, options.cam);
   check_classes(cams.classes(), dataset.classes);
   std::optional<seed::AffinityMaker> affinity;
   if (options.seed.refine.has(seed::Refinement::kAffinity)) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "crisp/base/error.h"
+#include "crisp/base/text.h"
 #include "crisp/infer/predictor.h"
 #include "crisp/tensor/seldom_sizes.h"
 
@@ -83,6 +84,33 @@ std::vector<torch::Tensor> features_of(const View& view, int64_t i, int64_t phot
   return features;
 }
 
+// The maps of one classifier for a batch, the tagged classes alone, each 0..1: [N] of [tags, H, W], undefined without
+// tags.
+std::vector<torch::Tensor> maps_by(model::CamClassifierImpl& classifier, const torch::Tensor& images,
+                                   const std::vector<torch::Tensor>& channels, const CamOptions& options) {
+  std::vector<torch::Tensor> all(channels.size());
+  View nearest;  // to the photos' own size
+  double distance = INFINITY;
+  for (const double scale : scales_for(options, static_cast<int>(images.size(3)), static_cast<int>(images.size(2)))) {
+    View view = view_at(classifier, images, scale, options);
+    add_maps(view, images, options.flip, channels, all);
+    if (std::abs(std::log(scale)) >= distance) continue;
+    distance = std::abs(std::log(scale));
+    nearest = std::move(view);
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    torch::Tensor& maps = all[i];
+    if (!maps.defined()) continue;
+    if (options.similarity.on()) {
+      const auto features = features_of(nearest, static_cast<int64_t>(i), images.size(0), options.flip);
+      const torch::Tensor spread = spread_over_similar(maps, features, options.similarity);
+      maps = torch::upsample_bilinear2d(spread.unsqueeze(0), {images.size(2), images.size(3)}, false)[0];
+    }
+    maps = stretched(maps);
+  }
+  return all;
+}
+
 }  // namespace
 
 void check(const CamOptions& options) {
@@ -100,44 +128,42 @@ std::vector<double> scales_for(const CamOptions& options, int width, int height)
   return std::max(width, height) < 400 ? std::vector<double>{1, 1.5, 2} : std::vector<double>{1, 0.5, 1.5};
 }
 
-CamMaker::CamMaker(model::CamClassifier classifier, torch::Device device, torch::ScalarType dtype, CamOptions options)
-    : classifier_(std::move(classifier)), device_(device), dtype_(dtype), options_(std::move(options)) {
+CamMaker::CamMaker(std::vector<model::CamClassifier> classifiers, torch::Device device, torch::ScalarType dtype,
+                   CamOptions options)
+    : classifiers_(std::move(classifiers)), device_(device), dtype_(dtype), options_(std::move(options)) {
   check(options_);
-  classifier_->to(device_, dtype_);
-  classifier_->eval();
+  if (classifiers_.empty()) throw UsageError("--classifier: activation maps need a tag classifier");
+  for (model::CamClassifier& classifier : classifiers_) {
+    if (classifier->config.classes != classes()) {
+      throw Error("--classifier: the classifiers do not know the same classes: {} and {}", join_some(classes()),
+                  join_some(classifier->config.classes));
+    }
+    classifier->to(device_, dtype_);
+    classifier->eval();
+  }
 }
 
 std::vector<Cams> CamMaker::run(const std::vector<image::Image>& photos, const std::vector<std::vector<int>>& tags) {
   if (photos.empty()) return {};
   const torch::InferenceMode inference;
   const torch::Tensor images = infer::to_batch(photos, device_, dtype_);
-  std::vector<torch::Tensor> channels, sums(photos.size());
+  std::vector<torch::Tensor> channels;
   for (const std::vector<int>& own : tags) {
     std::vector<int64_t> places;
     for (const int tag : own) places.push_back(tag - 1);
     channels.push_back(torch::tensor(places, torch::kLong).to(device_));
   }
-  View nearest;  // to the photos' own size
-  double distance = INFINITY;
-  for (const double scale : scales_for(options_, photos[0].width, photos[0].height)) {
-    View view = view_at(*classifier_, images, scale, options_);
-    add_maps(view, images, options_.flip, channels, sums);
-    if (std::abs(std::log(scale)) >= distance) continue;
-    distance = std::abs(std::log(scale));
-    nearest = std::move(view);
+  std::vector<torch::Tensor> maps = maps_by(*classifiers_[0], images, channels, options_);
+  for (size_t c = 1; c < classifiers_.size(); ++c) {
+    const std::vector<torch::Tensor> more = maps_by(*classifiers_[c], images, channels, options_);
+    for (size_t i = 0; i < maps.size(); ++i) {
+      if (maps[i].defined()) maps[i] += more[i];
+    }
   }
   std::vector<Cams> all;
   for (size_t i = 0; i < photos.size(); ++i) {
     Cams cams{photos[i].width, photos[i].height, tags[i], {}};
-    if (sums[i].defined()) {
-      torch::Tensor maps = sums[i];
-      if (options_.similarity.on()) {
-        const auto features = features_of(nearest, static_cast<int64_t>(i), images.size(0), options_.flip);
-        const torch::Tensor spread = spread_over_similar(maps, features, options_.similarity);
-        maps = torch::upsample_bilinear2d(spread.unsqueeze(0), {images.size(2), images.size(3)}, false)[0];
-      }
-      cams.maps = to_vector(stretched(maps));
-    }
+    if (maps[i].defined()) cams.maps = to_vector(classifiers_.size() > 1 ? stretched(maps[i]) : maps[i]);
     all.push_back(std::move(cams));
   }
   return all;

@@ -25,20 +25,21 @@ std::vector<double> scales_for(const CamOptions& options, int width, int height)
 
 // Class activation maps of photos (Zhou et al., 2016), as the field makes them: the classifier's map at several
 // scales, ReLU, the larger of the photo and its mirror image, summed over scales, brought to the photo's size, and
-// stretched to 0..1 for each class; unless switched off, spread over what the encoder finds alike. Only the tagged
-// classes are ever brought to full size.
+// stretched to 0..1 for each class; unless switched off, spread over what the encoder finds alike. Several classifiers
+// see different parts of an object: the mean of their maps, stretched. Only the tagged classes are ever brought to full
+// size.
 class CamMaker {
  public:
-  CamMaker(model::CamClassifier classifier, torch::Device device, torch::ScalarType dtype, CamOptions options);
+  CamMaker(std::vector<model::CamClassifier> classifiers, torch::Device device, torch::ScalarType dtype,
+           CamOptions options);
 
   // Photos of one size form one batch; `tags` are class numbers from 1.
   std::vector<Cams> run(const std::vector<image::Image>& photos, const std::vector<std::vector<int>>& tags);
 
-  const ClassNames& classes() const { return classifier_->config.classes; }
-  const model::CamClassifier& classifier() const { return classifier_; }
+  const ClassNames& classes() const { return classifiers_[0]->config.classes; }
 
  private:
-  model::CamClassifier classifier_;
+  std::vector<model::CamClassifier> classifiers_;
   const torch::Device device_;
   const torch::ScalarType dtype_;
   const CamOptions options_;

@@ -56,6 +56,9 @@ ClassifyTask::ClassifyTask(model::CamClassifier network, std::vector<data::Sampl
         options_.mosaic, options_.augment.crop, options_.batch);
   }
   if (options_.freeze_norms) freeze_norms(*network_);
+  if (options_.encoder_rate == 0) {
+    for (torch::Tensor& parameter : network_->encoder->parameters()) parameter.set_requires_grad(false);
+  }
   network_->to(device_);
 }
 
@@ -64,13 +67,18 @@ std::vector<ParameterGroup> ClassifyTask::groups() {
           group_of("classifier", *network_->classifier, "classifier.", options_.head_rate, options_.weight_decay)};
 }
 
+torch::Tensor ClassifyTask::maps(const torch::Tensor& images) {
+  if (options_.encoder_rate == 0) network_->encoder->eval();  // as it will be used: nothing dropped
+  return network_->maps(images);
+}
+
 Losses ClassifyTask::losses(const std::vector<data::Example>& batch, const Moment&) {
   torch::Tensor photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
   const torch::Tensor images = model::pad_to_smallest(images_of(batch, device_));
   photo = torch::constant_pad_nd(photo, {0, images.size(3) - photo.size(3), 0, images.size(2) - photo.size(2)});
   const bool mosaic = options_.mosaic > 0 && torch::rand({1}).item<double>() < options_.mosaic && batch.size() % 4 == 0;
-  const torch::Tensor maps = mosaic ? from_mosaics(network_->maps(to_mosaics(images))) : network_->maps(images);
-  const torch::Tensor logits = network_->pool(maps, photo);
+  const torch::Tensor scores = mosaic ? from_mosaics(maps(to_mosaics(images))) : maps(images);
+  const torch::Tensor logits = network_->pool(scores, photo);
   const torch::Tensor tags = tag_matrix(batch, network_->config.classes.size()).to(device_);
   return {torch::binary_cross_entropy_with_logits(logits, tags), {}};
 }

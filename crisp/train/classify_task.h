@@ -7,7 +7,7 @@
 namespace crisp::train {
 
 struct ClassifyOptions {
-  double encoder_rate = 5e-4, head_rate = 5e-3;  // for short runs; 6e-5 and 6e-4 for long ones
+  double encoder_rate = 5e-4, head_rate = 5e-3;  // for short runs; 6e-5 and 6e-4 for long ones. 0: the encoder stays
   double weight_decay = 0.01;
   bool freeze_norms = false;
   double mosaic = 0;  // share of the steps whose photos stand four to a picture (mosaic.h)
@@ -34,6 +34,8 @@ class ClassifyTask : public Task {
   void save(const Path& file) override { model::save_classifier(file, network_); }
 
  private:
+  torch::Tensor maps(const torch::Tensor& images);
+
   model::CamClassifier network_;
   const std::vector<data::Sample> train_, val_;
   const ClassifyOptions options_;

@@ -51,20 +51,49 @@ const seed::CamOptions kScales{.scales = {1, 0.5, 1.5}, .flip = true, .multiple 
 
 TEST(Cam, AgreesWithHuggingFaceOverScalesAndFlips) {
   for (const torch::Device device : devices()) {
-    seed::CamMaker maker(golden_classifier(), device, torch::kFloat, kScales);
+    seed::CamMaker maker({golden_classifier()}, device, torch::kFloat, kScales);
     for (const std::string name : {"a", "b", "small"}) {  // the last has sides of 30 pixels
       const seed::Cams cams = maker.run({photo(name)}, {tags(name)})[0];
       EXPECT_EQ(cams.classes, tags(name));
       expect_close(name, maps_of(cams), cam_golden().at(name + ".cam"), 1e-4);
     }
-    seed::CamMaker single(golden_classifier(), device, torch::kFloat,
+    seed::CamMaker single({golden_classifier()}, device, torch::kFloat,
                           {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
     expect_close("single", maps_of(single.run({photo("a")}, {tags("a")})[0]), cam_golden().at("a.single"), 1e-4);
   }
 }
 
+// The golden classifier with its classes in another order: each class has another one's maps.
+model::CamClassifier turned_classifier() {
+  model::CamClassifier other = golden_classifier();
+  const torch::NoGradGuard no_gradient;
+  other->classifier->weight.copy_(other->classifier->weight.roll(1, 0));
+  return other;
+}
+
+TEST(Cam, SeveralClassifiersGiveTheStretchedMeanOfTheirMaps) {
+  const std::vector<image::Image> photos = {photo("a"), photo("a")};
+  const std::vector<std::vector<int>> wanted = {tags("a"), {}};
+  const auto made = [&](std::vector<model::CamClassifier> classifiers) {
+    const std::vector<seed::Cams> all =
+        seed::CamMaker(std::move(classifiers), torch::kCPU, torch::kFloat, kScales).run(photos, wanted);
+    EXPECT_TRUE(all[1].maps.empty());
+    return maps_of(all[0]);
+  };
+  const torch::Tensor one = made({golden_classifier()}), other = made({turned_classifier()});
+  EXPECT_GT((one - other).abs().max().item<double>(), 0.1);
+  expect_close("mean", made({golden_classifier(), turned_classifier()}), seed::stretched(one + other), 1e-5);
+  expect_close("twice the same", made({golden_classifier(), golden_classifier()}), one, 1e-4);
+
+  model::CamClassifierConfig config = golden_classifier()->config;
+  config.classes.back() = "unicorn";
+  EXPECT_NE(error_of([&] { made({golden_classifier(), model::CamClassifier(config)}); }).find("unicorn"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { made({}); }).find("--classifier"), std::string::npos);
+}
+
 TEST(Cam, ABatchIsAsOneByOne) {
-  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, kScales);
+  seed::CamMaker maker({golden_classifier()}, torch::kCPU, torch::kFloat, kScales);
   const std::vector<seed::Cams> both = maker.run({photo("a"), photo("b")}, {tags("a"), tags("b")});
   ASSERT_EQ(both.size(), 2u);
   expect_close("a", maps_of(both[0]), cam_golden().at("a.cam"), 1e-4);
@@ -77,10 +106,10 @@ TEST(Cam, ABatchIsAsOneByOne) {
 
 // The features are those of the scale nearest to 1, both directions; the formula has its own test.
 TEST(Cam, SpreadMapsCoverWhatIsAlikeAndStayMaps) {
-  seed::CamMaker plain(golden_classifier(), torch::kCPU, torch::kFloat, kScales);
+  seed::CamMaker plain({golden_classifier()}, torch::kCPU, torch::kFloat, kScales);
   seed::CamOptions options = kScales;
   options.similarity = {.power = 4, .rounds = 2};
-  seed::CamMaker spread(golden_classifier(), torch::kCPU, torch::kFloat, options);
+  seed::CamMaker spread({golden_classifier()}, torch::kCPU, torch::kFloat, options);
   const torch::Tensor before = maps_of(plain.run({photo("a")}, {tags("a")})[0]);
   const torch::Tensor after = maps_of(spread.run({photo("a")}, {tags("a")})[0]);
   EXPECT_GT((after - before).abs().mean().item<double>(), 0.02);
@@ -102,7 +131,7 @@ TEST(Cam, SpreadMapsCoverWhatIsAlikeAndStayMaps) {
 }
 
 TEST(Cam, OddSizesWork) {
-  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat, {});
+  seed::CamMaker maker({golden_classifier()}, torch::kCPU, torch::kFloat, {});
   for (const auto& [width, height] : {std::pair{1, 1}, {33, 7}, {30, 95}}) {
     image::Image image(width, height);
     for (size_t i = 0; i < image.rgb.size(); ++i) image.rgb[i] = static_cast<uint8_t>(37 * i);
@@ -144,7 +173,7 @@ class MakeSeeds : public testing::Test {
     samples_.push_back(sample);
   }
   std::optional<data::SeedFacts> make(const seed::SeedOptions& options, const std::string& name) {
-    seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat,
+    seed::CamMaker maker({golden_classifier()}, torch::kCPU, torch::kFloat,
                          {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
     return seed::make_seeds(maker, nullptr, seed::photos_for_seeds(samples_, options.untagged), options,
                             {.made_by = "me", .classes = maker.classes()}, folder_.path() / name);
@@ -161,7 +190,7 @@ TEST_F(MakeSeeds, LabelsAreTagsAndWhatIsStoredIsWhatWasComputed) {
   EXPECT_TRUE(facts->complete);
   EXPECT_EQ(facts->class_images[3], 0);
   const data::SeedFolder seeds(folder_.path() / "seeds");
-  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat,
+  seed::CamMaker maker({golden_classifier()}, torch::kCPU, torch::kFloat,
                        {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
   int64_t pixels = 0;
   for (const data::Sample& sample : samples_) {
@@ -250,7 +279,7 @@ TEST_F(MakeSeeds, ConfidentLabelsAreIgnoredBetweenTheBackgrounds) {
   options.sure_background = {.power = true, .value = 16};
   ASSERT_TRUE(make(options, "sure").has_value());
   const data::SeedFolder sure(folder_.path() / "sure");
-  seed::CamMaker maker(golden_classifier(), torch::kCPU, torch::kFloat,
+  seed::CamMaker maker({golden_classifier()}, torch::kCPU, torch::kFloat,
                        {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
   const seed::Cams cams = maker.run({photo("a")}, {{1, 4}})[0];
   const auto labels = [&](double power) {

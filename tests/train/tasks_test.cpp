@@ -119,6 +119,31 @@ TEST(ClassifyTask, LearnsTwoColours) {
   EXPECT_EQ(again->config.classes[2], "dog");
 }
 
+TEST(ClassifyTask, WithoutARateTheEncoderStaysAndTheClassifierLearns) {
+  const TemporaryFolder folder;
+  train::ClassifyOptions options;
+  options.batch = 8;
+  options.encoder_rate = 0;
+  options.head_rate = 0.05;
+  options.augment = {.crop = 32, .scale_low = 1, .scale_high = 1, .jitter = 0, .blur = 0, .grey = 0};
+  model::CamClassifier network = tiny_classifier();
+  const std::vector<torch::Tensor> before = network->encoder->parameters();
+  std::vector<torch::Tensor> kept;
+  for (const torch::Tensor& parameter : before) kept.push_back(parameter.detach().clone());
+  const torch::Tensor classifier = network->classifier->weight.detach().clone();
+  train::ClassifyTask task(network, samples(folder.path(), 8, 40, 40), {}, options, torch::kCPU);
+  EXPECT_TRUE(task.groups()[0].parameters.empty());
+  make_folder(folder.path() / "run");
+  train::TrainerOptions trainer_options;
+  trainer_options.epochs = 20;
+  train::Trainer trainer(task, trainer_options, torch::kCPU, folder.path() / "run");
+  EXPECT_TRUE(trainer.run([] { return false; }));
+  for (size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(torch::equal(before[i], kept[i])) << i;
+  EXPECT_FALSE(torch::equal(network->classifier->weight, classifier));
+  const auto log = report::read_run_log(folder.path() / "run" / "log.jsonl");
+  EXPECT_LT(*log.end()[-2].number("loss"), 0.9 * *log.front().number("loss"));
+}
+
 TEST(ClassifyTask, WholePhotosOfTwentyPixelsTrain) {
   const TemporaryFolder folder;
   train::ClassifyOptions options;
