@@ -47,6 +47,7 @@ metric::Metrics scored(const Evaluation& evaluation, const Path& out, const Pipe
 // labels made from tags are wrong, students are seldom unsure. What a teacher draws too wide, refinement draws back.
 void depart_from_paper(StudentOptions& o) {
   o.fusion = "mixed";
+  o.propagate = 10;
   o.task.phases.weighting = 1;
   o.task.phases.drop_first = o.task.phases.drop_last = 0;
   o.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks
@@ -267,7 +268,6 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.relabel_refine = paper ? "none" : "par";
   }
   if (!paper) depart_from_paper(o.student);
-  if (name == "quick") o.student.propagate = 10;  // on real photos it has yet to be measured
   if (name == "standard") {
     o.student.task.relabel.from = 0.4;
     o.student.task.relabel.every = 0.3;

@@ -23,7 +23,7 @@ export EPOCHS=${EPOCHS:-12} SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-70}
 EPOCHS_B0=${EPOCHS_B0:-6}
 export ENLARGED=1                                 # students learn from enlarged photos: no further scale is tried
 # Both are what `run --preset standard` takes, with one round of relabelling.
-export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --presence 1 --fusion mixed --edges 4 --doubt 0.3}
+export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --presence 1 --fusion mixed --edges 4 --doubt 0.3 --propagate 10}
 export STUDENT_OPTIONS=${STUDENT_OPTIONS:---rate 1.4e-4 --head-rate 1.4e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-refine par --relabel-flip --trust 0.5 --relabel-from 0.4 --relabel-every 0.7}
 student_crop=${STUDENT_CROP:-384}
