@@ -29,7 +29,9 @@ THREADS=${THREADS:-0}
 
 TAG_EPOCHS=${TAG_EPOCHS:-12}                      # stage A; what its maps were compared by: docs/method.md
 TAG_OPTIONS=${TAG_OPTIONS:---pooling top --top-share 0.2 --mosaic 0.5 --rate 1e-4 --head-rate 1e-3}
-SCALES=${SCALES:-0.75,1,1.25}                     # of activation maps
+FROZEN=${FROZEN:-}                                # strides of classifiers on the unchanged encoder, e.g. "16 32"; seeds are then of their maps
+FROZEN_OPTIONS=${FROZEN_OPTIONS:---epochs 4 --pooling top --top-share 0.2 --rate 0 --head-rate 2e-3}
+SCALES=${SCALES:-$([ -n "$FROZEN" ] && echo 1.5 || echo 0.75,1,1.25)}    # of activation maps
 REFINEMENTS=${REFINEMENTS-plain none crf par affinity affinity,par}      # compared on train; plain: maps not spread
 REFINE=${REFINE-affinity,par}                     # of the seeds that students learn from; empty: tags alone
 BACKGROUND=${BACKGROUND:-0.45}                    # the program's own default, not tuned

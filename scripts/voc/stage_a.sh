@@ -10,6 +10,16 @@ training classify "$WORK/tags" --data "$data" --split train_aug --val none --arc
 
 [ -n "$REFINEMENTS$REFINE" ] || exit 0
 
+classifiers=
+read -ra frozen_options <<< "$FROZEN_OPTIONS"
+for stride in $FROZEN; do
+  say "classifier of the unchanged encoder, $stride pixels a cell"
+  training classify "$WORK/tags-$stride" --data "$data" --split train_aug --val none --arch "$ARCH" "${init[@]}" \
+    --stride "$stride" --batch "$BATCH" --crop "$CROP" --amp "$AMP" "${frozen_options[@]}"
+  classifiers+=${classifiers:+,}$WORK/tags-$stride
+done
+classifiers=${classifiers:-$WORK/tags}
+
 # seeds SPLIT REFINE OUT [OPTIONS ...]
 seeds() {
   local split=$1 refine=$2 out=$3
@@ -22,14 +32,14 @@ seeds() {
   if is_complete "$out"; then
     echo "there already: $out"
   else
-    timed "$CRISP" seeds --data "$data" --split "$split" --classifier "$WORK/tags" --refine "$refine" --out "$out" \
+    timed "$CRISP" seeds --data "$data" --split "$split" --classifier "$classifiers" --refine "$refine" --out "$out" \
       --scales "$SCALES" --background "$background" --crf-scale "$CRF_SCALE" --batch "$INFER_BATCH" "$@" "${common[@]}"
   fi
 }
 
 if [ "$SWEEP" = 1 ]; then
   say "mIoU by background: this looks at 100 masks of train"
-  timed "$CRISP" seeds --data "$data" --split train --classifier "$WORK/tags" --refine none --sweep \
+  timed "$CRISP" seeds --data "$data" --split train --classifier "$classifiers" --refine none --sweep \
     --scales "$SCALES" "${common[@]}"
 fi
 
