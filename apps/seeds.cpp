@@ -47,6 +47,7 @@ int run_seeds(const Arguments& arguments) {
       "goes on.",
       "  crispformer seeds --data photos/ --classifier runs/tags --out seeds\n"
       "  crispformer seeds --data VOC2012 --split train_aug --classifier runs/tags --refine affinity,crf --out seeds\n"
+      "  crispformer seeds --data VOC2012 --classifier runs/tags,runs/tags-frozen --scales 1.5 --out seeds\n"
       "  crispformer seeds --data VOC2012 --classifier runs/tags --refine none --sweep\n");
   flow::SeedsOptions o;
   RefineWords words;

@@ -4,6 +4,10 @@
 
 namespace crisp::train {
 
+void freeze(torch::nn::Module& module) {
+  for (torch::Tensor& parameter : module.parameters()) parameter.set_requires_grad(false);
+}
+
 ParameterGroup group_of(const std::string& name, const torch::nn::Module& module, const std::string& prefix,
                         double rate, double weight_decay) {
   ParameterGroup group{.name = name, .parameters = {}, .rate = rate, .weight_decay = weight_decay};

@@ -15,6 +15,9 @@ struct ParameterGroup {
   double weight_decay = 0.01;  // of weights; norms, biases and other vectors never decay
 };
 
+// Nothing of it learns any more; group_of leaves it out.
+void freeze(torch::nn::Module& module);
+
 // The parameters of a module that are trained, each name with `prefix` before it.
 ParameterGroup group_of(const std::string& name, const torch::nn::Module& module, const std::string& prefix,
                         double rate, double weight_decay);

@@ -44,7 +44,7 @@ AffinityTask::AffinityTask(model::AffinityNet network, std::vector<data::Sample>
       loader_(samples_.size(), example_maker(samples_, labels_, options.augment),
               {.batch = options.batch, .workers = options.workers, .seed = options.seed, .shuffle = true}) {
   data::check(options_.augment);
-  for (torch::Tensor& parameter : network_->encoder->parameters()) parameter.set_requires_grad(options_.train_encoder);
+  if (!options_.train_encoder) freeze(*network_->encoder);
   network_->to(device_);
 }
 

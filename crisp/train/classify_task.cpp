@@ -29,8 +29,7 @@ data::Loader::Make example_maker(const std::vector<data::Sample>& samples, const
 
 void freeze_norms(torch::nn::Module& network) {
   for (const auto& part : network.modules()) {
-    if (part->as<torch::nn::LayerNorm>() == nullptr) continue;
-    for (torch::Tensor& parameter : part->parameters()) parameter.set_requires_grad(false);
+    if (part->as<torch::nn::LayerNorm>() != nullptr) freeze(*part);
   }
 }
 
@@ -56,9 +55,7 @@ ClassifyTask::ClassifyTask(model::CamClassifier network, std::vector<data::Sampl
         options_.mosaic, options_.augment.crop, options_.batch);
   }
   if (options_.freeze_norms) freeze_norms(*network_);
-  if (options_.encoder_rate == 0) {
-    for (torch::Tensor& parameter : network_->encoder->parameters()) parameter.set_requires_grad(false);
-  }
+  if (options_.encoder_rate == 0) freeze(*network_->encoder);
   network_->to(device_);
 }
 

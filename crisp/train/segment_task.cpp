@@ -77,7 +77,7 @@ SegmentTask::SegmentTask(model::Segmenter student, model::Segmenter teacher, Seg
   }
   student_->to(device_);
   teacher_->to(device_);
-  for (torch::Tensor& parameter : teacher_->parameters()) parameter.set_requires_grad(false);
+  freeze(*teacher_);
   teacher_->eval();
   drop_.share = 0;
   loader_ = std::make_unique<data::Loader>(

@@ -95,13 +95,18 @@ TEST(ClassifyTask, TheLossIsTheMeanSoftMargin) {
   EXPECT_NEAR(got, sum / 4, 1e-5);
 }
 
-TEST(ClassifyTask, LearnsTwoColours) {
-  const TemporaryFolder folder;
+train::ClassifyOptions options_for_two_colours(double encoder_rate) {
   train::ClassifyOptions options;
   options.batch = 8;
-  options.encoder_rate = 0.01;
+  options.encoder_rate = encoder_rate;
   options.head_rate = 0.05;
   options.augment = {.crop = 32, .scale_low = 1, .scale_high = 1, .jitter = 0, .blur = 0, .grey = 0};
+  return options;
+}
+
+TEST(ClassifyTask, LearnsTwoColours) {
+  const TemporaryFolder folder;
+  const train::ClassifyOptions options = options_for_two_colours(0.01);
   const std::vector<data::Sample> all = samples(folder.path(), 8, 40, 40);
   train::ClassifyTask task(tiny_classifier(), all, all, options, torch::kCPU);
   train::TrainerOptions trainer_options;
@@ -121,11 +126,7 @@ TEST(ClassifyTask, LearnsTwoColours) {
 
 TEST(ClassifyTask, WithoutARateTheEncoderStaysAndTheClassifierLearns) {
   const TemporaryFolder folder;
-  train::ClassifyOptions options;
-  options.batch = 8;
-  options.encoder_rate = 0;
-  options.head_rate = 0.05;
-  options.augment = {.crop = 32, .scale_low = 1, .scale_high = 1, .jitter = 0, .blur = 0, .grey = 0};
+  const train::ClassifyOptions options = options_for_two_colours(0);
   model::CamClassifier network = tiny_classifier();
   const std::vector<torch::Tensor> before = network->encoder->parameters();
   std::vector<torch::Tensor> kept;
