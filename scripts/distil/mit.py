@@ -4,12 +4,21 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from depthwise import depthwise_gelu
+
 DEPTHS = {"mit_b0": (2, 2, 2, 2), "mit_b1": (2, 2, 2, 2), "mit_b2": (3, 4, 6, 3)}
 HEADS, REDUCTIONS = (1, 2, 5, 8), (8, 4, 2, 1)
 
 
 def widths(arch):
     return (32, 64, 160, 256) if arch == "mit_b0" else (64, 128, 320, 512)
+
+
+class Norm(nn.LayerNorm):
+    def forward(self, x):
+        """In the type of x: autocast would turn all that follows into f32."""
+        with torch.autocast(x.device.type, enabled=False):
+            return F.layer_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.bias.to(x.dtype), self.eps)
 
 
 class Attention(nn.Module):
@@ -19,7 +28,7 @@ class Attention(nn.Module):
         self.query, self.key, self.value = (nn.Linear(dim, dim) for _ in range(3))
         if reduction > 1:
             self.sr = nn.Conv2d(dim, dim, reduction, reduction)
-            self.layer_norm = nn.LayerNorm(dim)
+            self.layer_norm = Norm(dim)
 
     def forward(self, x, h, w):
         n, tokens, dim = x.shape
@@ -35,7 +44,7 @@ class Attention(nn.Module):
 class Block(nn.Module):
     def __init__(self, dim, heads, reduction):
         super().__init__()
-        self.layer_norm_1, self.layer_norm_2 = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.layer_norm_1, self.layer_norm_2 = Norm(dim), Norm(dim)
         self.attention = nn.ModuleDict({"self": Attention(dim, heads, reduction),
                                         "output": nn.ModuleDict({"dense": nn.Linear(dim, dim)})})
         self.mlp = nn.ModuleDict({
@@ -47,15 +56,15 @@ class Block(nn.Module):
         seen = self.attention["self"](self.layer_norm_1(x), h, w)
         x = x + self.attention["output"]["dense"](seen)
         y = self.mlp["dense1"](self.layer_norm_2(x))
-        y = self.mlp["dwconv"]["dwconv"](y.transpose(1, 2).unflatten(2, (h, w))).flatten(2).transpose(1, 2)
-        return x + self.mlp["dense2"](F.gelu(y))
+        mixing = self.mlp["dwconv"]["dwconv"]
+        return x + self.mlp["dense2"](depthwise_gelu(y.unflatten(1, (h, w)), mixing.weight, mixing.bias).flatten(1, 2))
 
 
 class Embedding(nn.Module):
     def __init__(self, before, dim, first):
         super().__init__()
         self.proj = nn.Conv2d(before, dim, 7 if first else 3, 4 if first else 2, 3 if first else 1)
-        self.layer_norm = nn.LayerNorm(dim)
+        self.layer_norm = Norm(dim)
 
 
 class Encoder(nn.Module):
@@ -66,7 +75,7 @@ class Encoder(nn.Module):
             Embedding(3 if i == 0 else dims[i - 1], dims[i], i == 0) for i in range(4))
         self.block = nn.ModuleList(
             nn.ModuleList(Block(dims[i], HEADS[i], REDUCTIONS[i]) for _ in range(DEPTHS[arch][i])) for i in range(4))
-        self.layer_norm = nn.ModuleList(nn.LayerNorm(d) for d in dims)
+        self.layer_norm = nn.ModuleList(Norm(d) for d in dims)
 
 
 class Mit(nn.Module):
@@ -84,6 +93,6 @@ class Mit(nn.Module):
             x = embed.layer_norm(x.flatten(2).transpose(1, 2))
             for block in blocks:
                 x = block(x, h, w)
-            x = norm(x).transpose(1, 2).unflatten(2, (h, w)).contiguous()
+            x = norm(x).unflatten(1, (h, w)).permute(0, 3, 1, 2)
             maps.append(x)
         return maps

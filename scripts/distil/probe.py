@@ -23,7 +23,7 @@ def features(which, arch, photos):
     mean = torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1)
     std = torch.tensor([0.229, 0.224, 0.225]).view(1, 3, 1, 1)
     if which.startswith("teacher"):
-        network = Teachers(map(int, which.removeprefix("teacher").split(",")), SIDE)
+        network = Teachers(map(int, which.removeprefix("teacher").split(",")))
         maps_of = lambda x: network(x)[1][1:]
     else:
         network = Mit(arch).eval()

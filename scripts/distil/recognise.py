@@ -81,7 +81,7 @@ def main():
     order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(0))  # as distil.py has it
     sets = {"kept out": order[:192], "learned from": order[300:396]}
     sets = {name: read_photos(folder, [ids[i] for i in index], 320, "cpu") for name, index in sets.items()}
-    teacher = Teacher(2, SIZE)
+    teacher = Teacher(2)
     for name in o.weights:
         network = None if name == "teacher" else load(name)
         if network:
