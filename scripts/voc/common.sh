@@ -31,6 +31,7 @@ TAG_EPOCHS=${TAG_EPOCHS:-12}                      # stage A; what its maps were 
 TAG_OPTIONS=${TAG_OPTIONS:---pooling top --top-share 0.2 --mosaic 0.5 --rate 1e-4 --head-rate 1e-3}
 FROZEN=${FROZEN:-}                                # strides of classifiers on the unchanged encoder, e.g. "16 32"; seeds are then of their maps
 FROZEN_OPTIONS=${FROZEN_OPTIONS:---epochs 4 --pooling top --top-share 0.2 --rate 0 --head-rate 2e-3}
+CLASSIFIERS=${CLASSIFIERS:-tags $FROZEN}            # those that stage_a.sh makes
 SCALES=${SCALES:-$([ -n "$FROZEN" ] && echo 1.5 || echo 0.75,1,1.25)}    # of activation maps
 REFINEMENTS=${REFINEMENTS-plain none crf par affinity affinity,par}      # compared on train; plain: maps not spread
 REFINE=${REFINE-affinity,par}                     # of the seeds that students learn from; empty: tags alone
@@ -43,8 +44,11 @@ AFFINITY_EPOCHS=${AFFINITY_EPOCHS:-6}
 SWEEP=${SWEEP:-0}                                 # 1: print mIoU by background, on 100 masks of train
 
 SEEDS=${SEEDS:-$WORK/seeds/train_aug}             # stage B: what students learn from
+LEARNED=${LEARNED:-train_aug}                     # the list of photos they learn from; those of $SEEDS, or fewer
+HELD=${HELD:-}                                    # a list of photos with masks that they do not learn from, to choose by; scored too
 EPOCHS=${EPOCHS:-40}
 ENLARGED=${ENLARGED:-1.5}                         # students are evaluated at this scale too; 1: they are not. CHOSEN WITH MASKS of train
+MULTISCALE=${MULTISCALE:-1}                       # 0: students are not evaluated by five scales and flips, which takes ten times as long
 # For every row: all pixels count, and rounds of relabelling are few, refined and taken; why: docs/method.md
 STUDENT_OPTIONS=${STUDENT_OPTIONS:---rate 1e-4 --head-rate 1e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-from 0.3 --relabel-every 0.2 --relabel-refine par}

@@ -13,7 +13,8 @@ for run in "${runs[@]}"; do
   say "$name"
   evaluate "$name" --model "$run" --split val_dev --batch "$INFER_BATCH"
   [ "$ENLARGED" = 1 ] || evaluate "$name-$ENLARGED" --model "$run" --split val_dev --scales "$ENLARGED" --batch "$INFER_BATCH"
-  evaluate "$name-ms" --model "$run" --split val_dev --scales 0.5,0.75,1,1.25,1.5 --flip
+  [ -z "$HELD" ] || evaluate "$name-held" --model "$run" --split "$HELD" --batch "$INFER_BATCH"
+  [ "$MULTISCALE" = 0 ] || evaluate "$name-ms" --model "$run" --split val_dev --scales 0.5,0.75,1,1.25,1.5 --flip
 done
 if [ "${#names[@]}" = 0 ]; then
   echo "$WORK/students: no finished student in it; run scripts/voc/stage_b.sh" >&2

@@ -2,7 +2,8 @@
 # The series of docs/results/voc12.md in one go on one GPU, students side by side: encoders distilled further, tags and
 # seeds from them, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than
 # the seeds), all scored on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder
-# laid at $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Settings: those of common.sh and the ones below.
+# laid at $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Students learn from train_aug less 464 photos of
+# train, on which two ways of starting A6 are compared. Settings: those of common.sh and the ones below.
 set -euo pipefail
 case ${1:-} in
   -h | --help)
@@ -12,25 +13,29 @@ esac
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 export WORK=${WORK:-runs/voc-mit_b1} VOC=${VOC:-runs/VOC2012} LIMIT=${LIMIT:-0}
-SMALL=${SMALL:-runs/voc-mit_b0}                   # what is made of MiT-B0
+SMALL=${SMALL-runs/voc-mit_b0}                    # what is made of MiT-B0; empty: nothing is
 PYTHON=${PYTHON:-python3}                         # with what scripts/distil/README.md names
 ENCODER=${ENCODER:-../shared/weights/mit_b1.safetensors}
 ENCODER_B0=${ENCODER_B0:-weights/mit_b0.safetensors}
 DISTIL=${DISTIL:---teacher 0,1,2 --seconds 400}
 DISTIL_B0=${DISTIL_B0:---teacher 0,1,2 --seconds 150}
+export FROZEN="16 32" HELD=held LEARNED=fit
+export WALKED_BACKGROUND=${WALKED_BACKGROUND:-0.45}  # CHOSEN WITH MASKS: 240 photos of train
 ZOOM=${ZOOM:-1.5}
 export EPOCHS=${EPOCHS:-12} SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-70}
 EPOCHS_B0=${EPOCHS_B0:-6}
 export ENLARGED=1                                 # students learn from enlarged photos: no further scale is tried
 # Both are what `run --preset standard` takes, with one round of relabelling.
 export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --presence 1 --fusion mixed --edges 4 --doubt 0.3 --propagate 10}
-export STUDENT_OPTIONS=${STUDENT_OPTIONS:---rate 1.4e-4 --head-rate 1.4e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
+export STUDENT_OPTIONS=${STUDENT_OPTIONS:---head-rate 1.4e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-refine par --relabel-flip --trust 0.5 --relabel-from 0.4 --relabel-every 0.7}
+RATE=${RATE:-1.4e-4}                              # of encoders that come from a tag classifier
+GENTLE=${GENTLE:-1e-4}                            # of the unchanged encoder, from which one more A6 starts
 student_crop=${STUDENT_CROP:-384}
 student_batch=${STUDENT_BATCH:-32}
 
 logs=$WORK/logs
-mkdir -p "$logs" "$SMALL"
+mkdir -p "$logs" ${SMALL:+"$SMALL"}
 began=$EPOCHSECONDS
 note() { printf '%4d s  %s\n' $((EPOCHSECONDS - began)) "$*"; }
 
@@ -49,14 +54,25 @@ beside() {
   ) &
 }
 
-# student WORK ROW: trained, then scored.
+# after PID COMMAND ...: when that process has ended.
+after() {
+  local pid=$1
+  shift
+  while kill -0 "$pid" 2> /dev/null; do sleep 1; done
+  "$@"
+}
+
+# student WORK ROW RATE: trained, then scored.
 student() {
-  WORK=$1 ROWS=$2 CROP=$student_crop BATCH=$student_batch scripts/voc/stage_b.sh --zoom "$ZOOM"
+  WORK=$1 ROWS=$2 CROP=$student_crop BATCH=$student_batch scripts/voc/stage_b.sh --zoom "$ZOOM" --rate "$3"
   WORK=$1 scripts/voc/eval.sh "$2-0"
 }
 
 # stage_a ENCODER REFINEMENTS REFINE: stage_a.sh, whose tags come first; without refinements tags alone.
 stage_a() { INIT=$1 REFINEMENTS=$2 REFINE=$3 scripts/voc/stage_a.sh; }
+
+# classifier WHICH: tags, or one of FROZEN.
+classifier() { CLASSIFIERS=$1 stage_a "$distilled" "" ""; }
 
 # distil ARCH INIT OUT OPTIONS: an encoder distilled further; one that is there already is left alone.
 distil() {
@@ -70,33 +86,50 @@ distil() {
 # What students of MiT-B0 start from.
 small_tags() {
   distil mit_b0 "$ENCODER_B0" "$SMALL/mit_b0.safetensors" "$DISTIL_B0" &&
-    ARCH=mit_b0 WORK=$SMALL stage_a "$SMALL/mit_b0.safetensors" "" ""
+    ARCH=mit_b0 WORK=$SMALL FROZEN= stage_a "$SMALL/mit_b0.safetensors" "" ""
 }
 
+lists=$VOC/ImageSets/Segmentation
+if [ ! -f "$lists/fit.txt" ]; then
+  shuf --random-source=<(yes 7) "$lists/train.txt" | sed -n 1,464p | sort > "$lists/held.txt"
+  grep -vxFf "$lists/held.txt" "$lists/train_aug.txt" > "$lists/fit.txt"
+fi
+
 distilled=$WORK/mit_b1.safetensors
-distil mit_b1 "$ENCODER" "$distilled" "$DISTIL"
+distil mit_b1 "$ENCODER" "$distilled" "$DISTIL" > "$logs/distil.log" 2>&1
 note "encoder is done"
 # One training alone cannot launch kernels as fast as the GPU takes them.
-beside tags-b0 small_tags
-small=$!
-stage_a "$distilled" "" "" > "$logs/tags.log" 2>&1
-note "tags are done"
-
-INIT=$WORK/tags beside supervised student "$WORK" supervised
-stage_a "$distilled" "" affinity,par > "$logs/seeds.log" 2>&1
+beside tags classifier tags
+tags=$!
+frozen=()
+for stride in $FROZEN; do
+  beside "tags-$stride" classifier "$stride"
+  frozen+=($!)
+done
+INIT=$WORK/tags beside supervised after "$tags" student "$WORK" supervised "$RATE"
+wait "${frozen[@]}"
+if [ -n "$SMALL" ]; then
+  beside tags-b0 small_tags
+  small=$!
+fi
+CLASSIFIERS=" " stage_a "$distilled" "" affinity,par > "$logs/seeds.log" 2>&1
 note "seeds are done"
+wait "$tags"
 
-INIT=$WORK/tags beside A6 student "$WORK" A6
+INIT=$WORK/tags beside A6 student "$WORK" A6 "$RATE"
 teacher=$!
-INIT=$WORK/tags beside A0 student "$WORK" A0
-THREADS=${SCORING_THREADS:-6} beside seed-scores stage_a "$distilled" "none crf par affinity affinity,par" affinity,par
+SEEDS=$WORK/seeds/train_aug INIT=$WORK/tags-32 beside A6-gentle student "$WORK/gentle" A6 "$GENTLE"
+INIT=$WORK/tags beside A0 student "$WORK" A0 "$RATE"
+CLASSIFIERS=" " THREADS=${SCORING_THREADS:-6} beside seed-scores stage_a "$distilled" "${SEED_ROWS:-none crf par affinity affinity,par}" affinity,par
 
-relabelled=$WORK/students/A6-0/relabelled/round-01
-until grep -qs '"complete": true' "$relabelled/seeds.json" || ! kill -0 "$teacher" 2> /dev/null; do sleep 2; done
-wait "$small" || true
-ARCH=mit_b0 EPOCHS=$EPOCHS_B0 SEEDS=$relabelled INIT=$SMALL/tags beside A5-b0 student "$SMALL" A5
+if [ -n "$SMALL" ]; then
+  relabelled=$WORK/students/A6-0/relabelled/round-01
+  until grep -qs '"complete": true' "$relabelled/seeds.json" || ! kill -0 "$teacher" 2> /dev/null; do sleep 2; done
+  wait "$small" || true
+  ARCH=mit_b0 EPOCHS=$EPOCHS_B0 SEEDS=$relabelled INIT=$SMALL/tags beside A5-b0 student "$SMALL" A5 "$RATE"
+fi
 
 failed=0
 for job in $(jobs -p); do wait "$job" || failed=1; done
-note "all is done; python3 scripts/voc/results.py $WORK/scores $SMALL/scores --out voc12.json ... makes tables of it"
+note "all is done; python3 scripts/voc/results.py $WORK/scores${SMALL:+ $SMALL/scores} --out voc12.json ... makes tables of it"
 exit "$failed"

@@ -4,20 +4,22 @@
 . "$(dirname "$0")/common.sh"
 
 read -ra tag_options <<< "$TAG_OPTIONS"
-say "classifier"
-training classify "$WORK/tags" --data "$data" --split train_aug --val none --arch "$ARCH" "${init[@]}" \
-  --epochs "$TAG_EPOCHS" --batch "$BATCH" --crop "$CROP" --amp "$AMP" "${tag_options[@]}"
+read -ra frozen_options <<< "$FROZEN_OPTIONS"
+how=(--data "$data" --split train_aug --val none --arch "$ARCH" "${init[@]}" --batch "$BATCH" --crop "$CROP" --amp "$AMP")
+for which in $CLASSIFIERS; do
+  if [ "$which" = tags ]; then
+    say "classifier"
+    training classify "$WORK/tags" "${how[@]}" --epochs "$TAG_EPOCHS" "${tag_options[@]}"
+  else
+    say "classifier of the unchanged encoder, $which pixels a cell"
+    training classify "$WORK/tags-$which" "${how[@]}" --stride "$which" "${frozen_options[@]}"
+  fi
+done
 
 [ -n "$REFINEMENTS$REFINE" ] || exit 0
 
 classifiers=
-read -ra frozen_options <<< "$FROZEN_OPTIONS"
-for stride in $FROZEN; do
-  say "classifier of the unchanged encoder, $stride pixels a cell"
-  training classify "$WORK/tags-$stride" --data "$data" --split train_aug --val none --arch "$ARCH" "${init[@]}" \
-    --stride "$stride" --batch "$BATCH" --crop "$CROP" --amp "$AMP" "${frozen_options[@]}"
-  classifiers+=${classifiers:+,}$WORK/tags-$stride
-done
+for stride in $FROZEN; do classifiers+=${classifiers:+,}$WORK/tags-$stride; done
 classifiers=${classifiers:-$WORK/tags}
 
 # seeds SPLIT REFINE OUT [OPTIONS ...]

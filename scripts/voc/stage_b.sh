@@ -8,7 +8,7 @@ read -ra beyond <<< "$BEYOND"
 for seed in $RANDOM_SEEDS; do
   for row in $ROWS; do
     say "student $row, seed $seed"
-    how=(--split train_aug --seeds "$SEEDS" --epochs "$EPOCHS")
+    how=(--split "$LEARNED" --seeds "$SEEDS" --epochs "$EPOCHS")
     case $row in
       supervised) how=(--split train --labels masks --ablation A5 --epochs "$SUPERVISED_EPOCHS") ;;
       U?) how+=(--ablation A6 --uncertainty "$row") ;;
