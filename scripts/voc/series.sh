@@ -15,9 +15,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export WORK=${WORK:-runs/voc-mit_b1} VOC=${VOC:-runs/VOC2012} LIMIT=${LIMIT:-0}
 SMALL=${SMALL-runs/voc-mit_b0}                    # what is made of MiT-B0; empty: nothing is
 PYTHON=${PYTHON:-python3}                         # with what scripts/distil/README.md names
-ENCODER=${ENCODER:-../shared/weights/mit_b1.safetensors}
+ENCODER=${ENCODER:-weights/mit_b1.safetensors}
 ENCODER_B0=${ENCODER_B0:-weights/mit_b0.safetensors}
-DISTIL=${DISTIL:---teacher 0,1,2 --seconds 400}
+DISTIL=${DISTIL:-}                                # options of distil.py; empty: the encoder as it is, which is distilled already
 DISTIL_B0=${DISTIL_B0:---teacher 0,1,2 --seconds 150}
 export FROZEN="16 32" HELD=held LEARNED=fit
 export WALKED_BACKGROUND=${WALKED_BACKGROUND:-0.45}  # CHOSEN WITH MASKS: 240 photos of train
@@ -79,6 +79,10 @@ distil() {
   local options
   read -ra options <<< "$4"
   [ ! -f "$3" ] || return 0
+  if [ -z "$4" ]; then
+    cp "$2" "$3"
+    return
+  fi
   "$PYTHON" scripts/distil/distil.py --photos "$VOC/JPEGImages" --ids "$VOC/ImageSets/Segmentation/train_aug.txt" --arch "$1" \
     --init "$2" --photos-at-most "$LIMIT" --out "$3.part" "${options[@]}" && mv "$3.part" "$3"
 }
