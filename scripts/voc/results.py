@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""results.py B1 B0 --out voc12.json: the scores below two work folders as one file, and as tables on stdout.
+"""results.py B1 [B0] --out voc12.json: the scores below two work folders as one file, and as tables on stdout.
 
 B1 and B0 are folders `scores` as eval.sh and stage_a.sh leave them: a folder NAME for each evaluation, with its
 metrics.json. Students are called ROW-RUN, with -1.5 (photos enlarged), -ms (five scales, flips) and -large (scales
-1, 1.5, 2, flips) and -tags (calibrated by tags) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is
+1, 1.5, 2, flips) -tags (calibrated by tags) and -held (photos kept aside) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is
 kept beside its figures. --more NAME=FOLDER adds another folder's students under NAME. --before NAME=FILE takes an older result
 along: its students under students_NAME, its rows of MiT-B0 where there are no newer ones, its seeds under NAME-..., the rest as it is.
 Needs nothing but Python.
@@ -16,7 +16,7 @@ import statistics
 
 KEEP = ["miou", "mdice", "boundary_f1", "ece", "tv_smoothness", "compactness", "edge_regularity", "small_object_recall",
         "pixel_accuracy", "mean_accuracy"]
-VARIANTS = {"": "", "-1.5": "_enlarged", "-ms": "_ms", "-large": "_large_ms", "-tags": "_calibrated"}
+VARIANTS = {"": "", "-1.5": "_enlarged", "-ms": "_ms", "-large": "_large_ms", "-tags": "_calibrated", "-held": "_held"}
 
 
 def read(folder):
@@ -77,7 +77,7 @@ def take_along(result, name, before):
 
 
 def table(rows):
-    heads = ["miou", "miou_enlarged", "miou_ms", "miou_large_ms", "miou_calibrated", "mdice", "boundary_f1", "ece", "tv_smoothness",
+    heads = ["miou", "miou_enlarged", "miou_ms", "miou_large_ms", "miou_calibrated", "miou_held", "mdice", "boundary_f1", "ece", "tv_smoothness",
              "compactness", "edge_regularity", "small_object_recall"]
     print("| row | " + " | ".join(heads) + " |")
     print("| --- |" + " --- |" * len(heads))
@@ -87,7 +87,7 @@ def table(rows):
             value = figures.get(head)
             digits = 3 if head in ("tv_smoothness", "compactness", "edge_regularity") else 1
             text = "" if value is None else f"{value:.{digits}f}"
-            key, what = next(((k, head[: len(head) - len(k)]) for k in ("_large_ms", "_enlarged", "_calibrated", "_ms")
+            key, what = next(((k, head[: len(head) - len(k)]) for k in ("_large_ms", "_enlarged", "_calibrated", "_held", "_ms")
                               if head.endswith(k)), ("", head))
             span = figures["runs"][0].get("intervals" + key, {}).get(what)
             if text and span and len(figures["runs"]) == 1 and what in ("miou", "boundary_f1", "ece"):
@@ -100,7 +100,7 @@ def table(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("b1", type=pathlib.Path)
-    parser.add_argument("b0", type=pathlib.Path)
+    parser.add_argument("b0", type=pathlib.Path, nargs="?")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--raw", default="seeds-none", help="evaluation of the raw activation maps")
     parser.add_argument("--refined", default="seeds-affinity-par", help="and of the seeds learned from")
@@ -114,7 +114,7 @@ def main():
     for folder in sorted(options.b1.glob("seeds-*")):
         if (folder / "metrics.json").exists():
             seeds[folder.name.removeprefix("seeds-")] = read(folder)
-    b1, b0 = students(options.b1), students(options.b0)
+    b1, b0 = students(options.b1), students(options.b0) if options.b0 else {}
     supervised = b1.pop("supervised", None)
     result = {
         "seeds": {"cam_miou": seeds[options.raw.removeprefix("seeds-")]["miou"],

@@ -3,7 +3,8 @@
 # seeds from them, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than
 # the seeds), all scored on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder
 # laid at $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Students learn from train_aug less 464 photos of
-# train, on which two ways of starting A6 are compared. Settings: those of common.sh and the ones below.
+# train, by which one of three A6 may be chosen: as the others, from the unchanged encoder (gentle), with pieces of other photos
+# (paste). Second runs (RANDOM_SEEDS="0 1") follow the first. Settings: those of common.sh and the ones below.
 set -euo pipefail
 case ${1:-} in
   -h | --help)
@@ -30,6 +31,7 @@ export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --pr
 export STUDENT_OPTIONS=${STUDENT_OPTIONS:---head-rate 1.4e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-refine par --relabel-flip --trust 0.5 --relabel-from 0.4 --relabel-every 0.7}
 RATE=${RATE:-1.4e-4}                              # of encoders that come from a tag classifier
+PASTE=${PASTE:-0.5}
 GENTLE=${GENTLE:-1e-4}                            # of the unchanged encoder, from which one more A6 starts
 student_crop=${STUDENT_CROP:-384}
 student_batch=${STUDENT_BATCH:-32}
@@ -62,10 +64,14 @@ after() {
   "$@"
 }
 
-# student WORK ROW RATE: trained, then scored.
+# student WORK ROW RATE [OPTIONS]: trained, then scored, for each of RANDOM_SEEDS.
 student() {
-  WORK=$1 ROWS=$2 CROP=$student_crop BATCH=$student_batch scripts/voc/stage_b.sh --zoom "$ZOOM" --rate "$3"
-  WORK=$1 scripts/voc/eval.sh "$2-0"
+  local work=$1 row=$2 rate=$3 seed
+  shift 3
+  for seed in ${RANDOM_SEEDS:-0}; do
+    WORK=$work ROWS=$row RANDOM_SEEDS=$seed CROP=$student_crop BATCH=$student_batch scripts/voc/stage_b.sh --zoom "$ZOOM" --rate "$rate" "$@" &&
+      WORK=$work RANDOM_SEEDS=$seed scripts/voc/eval.sh "$row-$seed" || return
+  done
 }
 
 # stage_a ENCODER REFINEMENTS REFINE: stage_a.sh, whose tags come first; without refinements tags alone.
@@ -110,7 +116,7 @@ for stride in $FROZEN; do
   beside "tags-$stride" classifier "$stride"
   frozen+=($!)
 done
-INIT=$WORK/tags beside supervised after "$tags" student "$WORK" supervised "$RATE"
+INIT=$WORK/tags RANDOM_SEEDS=0 beside supervised after "$tags" student "$WORK" supervised "$RATE"
 wait "${frozen[@]}"
 if [ -n "$SMALL" ]; then
   beside tags-b0 small_tags
@@ -122,7 +128,9 @@ wait "$tags"
 
 INIT=$WORK/tags beside A6 student "$WORK" A6 "$RATE"
 teacher=$!
-SEEDS=$WORK/seeds/train_aug INIT=$WORK/tags-32 beside A6-gentle student "$WORK/gentle" A6 "$GENTLE"
+export SEEDS=$WORK/seeds/train_aug
+INIT=$WORK/tags-32 RANDOM_SEEDS=0 beside A6-gentle student "$WORK/gentle" A6 "$GENTLE"
+INIT=$WORK/tags RANDOM_SEEDS=0 beside A6-paste student "$WORK/paste" A6 "$RATE" --paste "$PASTE"
 INIT=$WORK/tags beside A0 student "$WORK" A0 "$RATE"
 CLASSIFIERS=" " THREADS=${SCORING_THREADS:-6} beside seed-scores stage_a "$distilled" "${SEED_ROWS:-none crf par affinity affinity,par}" affinity,par
 
@@ -130,7 +138,7 @@ if [ -n "$SMALL" ]; then
   relabelled=$WORK/students/A6-0/relabelled/round-01
   until grep -qs '"complete": true' "$relabelled/seeds.json" || ! kill -0 "$teacher" 2> /dev/null; do sleep 2; done
   wait "$small" || true
-  ARCH=mit_b0 EPOCHS=$EPOCHS_B0 SEEDS=$relabelled INIT=$SMALL/tags beside A5-b0 student "$SMALL" A5 "$RATE"
+  ARCH=mit_b0 EPOCHS=$EPOCHS_B0 SEEDS=$relabelled INIT=$SMALL/tags RANDOM_SEEDS=0 beside A5-b0 student "$SMALL" A5 "$RATE"
 fi
 
 failed=0
