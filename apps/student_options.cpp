@@ -16,10 +16,6 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--zoom", o.zoom,
                  "photos are enlarged by this, in training and ever after (the model knows): small photos gain")
       ->check(CLI::Range(0.1, 8.0));
-  app.add_option("--paste", o.task.paste,
-                 "share of the crops that get a piece of another photo: things are then learned without what is "
-                 "around them; not in the paper")
-      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--match-tags", o.task.relabel.match_tags,
                  "look at so many photos and shift classes until each is found in as many as are tagged with it: in "
                  "relabelling, and in the model; 0: do not");

@@ -6,7 +6,6 @@
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
-#include "crisp/data/paste.h"
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
 #include "crisp/image/overlay.h"
@@ -71,7 +70,6 @@ SegmentTask::SegmentTask(model::Segmenter student, model::Segmenter teacher, Seg
   for (const auto& [option, rate] : {std::pair{"--rate", options_.encoder_rate}, {"--head-rate", options_.head_rate}}) {
     if (!(rate >= 0 && std::isfinite(rate))) throw UsageError("{} {}: a learning rate is not negative", option, rate);
   }
-  if (!(options_.paste >= 0 && options_.paste <= 1)) throw UsageError("--paste {}: a share, 0 to 1", options_.paste);
   if (options_.infer_batch < 1) throw UsageError("--infer-batch {}: at least one", options_.infer_batch);
   if (options_.select_on_masks && !data_.val_has_masks) {
     throw UsageError(
@@ -95,17 +93,9 @@ data::Seed SegmentTask::labels_of(const data::Sample& sample) const {
   return {std::move(mask), image::Mask(width, height)};
 }
 
-// A crop of one photo, all its labels known.
-struct SegmentTask::Crop {
-  data::Example example;
-  image::Mask learned;     // the labels without those dropped as uncertain
-  std::vector<int> there;  // classes of the photo, for the presence branch
-};
-
-SegmentTask::Crop SegmentTask::make_crop(size_t index, Rng& rng) const {
+data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
   const data::Sample& sample = data_.train[index];
-  Crop crop;
-  data::Example& example = crop.example;
+  data::Example example;
   example.id = sample.id;
   example.image = image::read_image(sample.image);
   data::Seed seed = labels_of(sample);
@@ -114,38 +104,20 @@ SegmentTask::Crop SegmentTask::make_crop(size_t index, Rng& rng) const {
                 example.image.height, seed.labels.width, seed.labels.height);
   }
   // Where to cut is decided on the whole photo; what is learned from is a crop.
-  if (student_->config.head.presence) crop.there = classes_of(sample, seed.labels, student_->config.classes.size());
+  std::vector<int> there;
+  if (student_->config.head.presence) there = classes_of(sample, seed.labels, student_->config.classes.size());
   const loss::KeptLevels kept = loss::kept_levels(seed.labels, seed.uncertainty, drop_);
   example.labels = std::move(seed.labels);
   example.uncertainty = std::move(seed.uncertainty);
   example = data::augment(std::move(example), options_.augment, rng);
-  crop.learned = loss::drop_uncertain(example.labels, example.uncertainty, kept);
-  return crop;
-}
-
-data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
-  Crop crop = make_crop(index, rng);
-  if (options_.paste > 0 && rng.chance(options_.paste)) {
-    const data::Box box = data::random_piece(crop.learned.width, crop.learned.height, rng);
-    try {
-      const Crop other = make_crop(static_cast<size_t>(rng.below(static_cast<int64_t>(data_.train.size()))), rng);
-      data::paste(other.example, box, crop.example);
-      data::paste(other.learned, box, crop.learned);
-      for (const int k : other.there) {
-        if (std::find(crop.there.begin(), crop.there.end(), k) == crop.there.end()) crop.there.push_back(k);
-      }
-    } catch (const Error&) {  // whoever cannot be read is named when its own turn comes
-    }
-  }
-  data::Example& example = crop.example;
-  if (!crop.there.empty()) divide_tags(crop.there, example);
+  if (!there.empty()) divide_tags(there, example);
   // The surface loss too asks where labels are known.
   if ((student_->config.head.boundary && options_.loss.boundary > 0) || options_.loss.surface > 0) {
     example.band = loss::boundary_band(example.labels, options_.band_width);
   }
   if (options_.loss.surface > 0 || options_.loss.edges > 0) example.distance = loss::edge_distance(example.labels);
-  example.labels = std::move(crop.learned);
-  return std::move(example);
+  example.labels = loss::drop_uncertain(std::move(example.labels), example.uncertainty, kept);
+  return example;
 }
 
 std::vector<ParameterGroup> SegmentTask::groups() {

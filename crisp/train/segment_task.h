@@ -20,7 +20,6 @@ struct SegmentOptions {
   int workers = 2;
   uint64_t seed = 0;
   data::AugmentOptions augment;
-  double paste = 0;  // share of the crops with a piece of another photo in them
   loss::Options loss;
   int band_width = 2;
   Phases phases;
@@ -64,8 +63,6 @@ class SegmentTask : public Task {
   const std::vector<std::pair<int64_t, RelabelReport>>& rounds() const { return rounds_; }
 
  private:
-  struct Crop;
-  Crop make_crop(size_t index, Rng& rng) const;
   data::Example make_example(size_t index, Rng& rng) const;
   data::Seed labels_of(const data::Sample& sample) const;
   int64_t relabel_round(const Moment& now) const;  // rounds due up to this step

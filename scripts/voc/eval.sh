@@ -13,7 +13,8 @@ for run in "${runs[@]}"; do
   say "$name"
   evaluate "$name" --model "$run" --split val_dev --batch "$INFER_BATCH"
   [ "$ENLARGED" = 1 ] || evaluate "$name-$ENLARGED" --model "$run" --split val_dev --scales "$ENLARGED" --batch "$INFER_BATCH"
-  [ -z "$HELD" ] || evaluate "$name-held" --model "$run" --split "$HELD" --batch "$INFER_BATCH"
+  # The supervised model learns from all of train.
+  [ -z "$HELD" ] || [[ $name == supervised* ]] || evaluate "$name-held" --model "$run" --split "$HELD" --batch "$INFER_BATCH"
   [ "$MULTISCALE" = 0 ] || evaluate "$name-ms" --model "$run" --split val_dev --scales 0.5,0.75,1,1.25,1.5 --flip
 done
 if [ "${#names[@]}" = 0 ]; then

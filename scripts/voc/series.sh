@@ -3,8 +3,8 @@
 # seeds from them, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than
 # the seeds), all scored on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder
 # laid at $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Students learn from train_aug less 464 photos of
-# train, by which one of three A6 may be chosen: as the others, from the unchanged encoder (gentle), with pieces of other photos
-# (paste). Second runs (RANDOM_SEEDS="0 1") follow the first. Settings: those of common.sh and the ones below.
+# train, by which one of two A6 may be chosen: as the others, or from the unchanged encoder (gentle). Second runs
+# (RANDOM_SEEDS="0 1") follow the first. Settings: those of common.sh and the ones below.
 set -euo pipefail
 case ${1:-} in
   -h | --help)
@@ -31,7 +31,6 @@ export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --pr
 export STUDENT_OPTIONS=${STUDENT_OPTIONS:---head-rate 1.4e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-refine par --relabel-flip --trust 0.5 --relabel-from 0.4 --relabel-every 0.7}
 RATE=${RATE:-1.4e-4}                              # of encoders that come from a tag classifier
-PASTE=${PASTE:-0.5}
 GENTLE=${GENTLE:-1e-4}                            # of the unchanged encoder, from which one more A6 starts
 student_crop=${STUDENT_CROP:-384}
 student_batch=${STUDENT_BATCH:-32}
@@ -130,7 +129,6 @@ INIT=$WORK/tags beside A6 student "$WORK" A6 "$RATE"
 teacher=$!
 export SEEDS=$WORK/seeds/train_aug
 INIT=$WORK/tags-32 RANDOM_SEEDS=0 beside A6-gentle student "$WORK/gentle" A6 "$GENTLE"
-INIT=$WORK/tags RANDOM_SEEDS=0 beside A6-paste student "$WORK/paste" A6 "$RATE" --paste "$PASTE"
 INIT=$WORK/tags beside A0 student "$WORK" A0 "$RATE"
 CLASSIFIERS=" " THREADS=${SCORING_THREADS:-6} beside seed-scores stage_a "$distilled" "${SEED_ROWS:-none crf par affinity affinity,par}" affinity,par
 

@@ -1,7 +1,6 @@
 // The student's task: what it learns from, phases, relabelling.
 #include "crisp/train/segment_task.h"
 
-#include "crisp/image/decode.h"
 #include "tests/train/student_fixture.h"
 
 namespace crisp::test {
@@ -82,59 +81,6 @@ TEST(SegmentTask, PresenceKnowsWhatACropShowsAndWhatItMayHaveLost) {
   }
   EXPECT_GT(shown, 5);
   EXPECT_GT(unsure, 5);
-}
-
-TEST(SegmentTask, PiecesOfOtherPhotosBringTheirLabelsAndTags) {
-  Scenes scenes(4);
-  train::SegmentOptions options = quick_options();
-  options.phases.drop_first = options.phases.drop_last = 0;
-  options.loss.presence = 0.5;
-  options.paste = 0.5;
-  auto task = task_of(scenes, options, scenes.run());
-  task->prepare({0, 100, 0});
-  const data::SeedFolder seeds(scenes.seeds());
-  int with = 0, both = 0;
-  for (int i = 0; i < 20; ++i) {
-    for (const data::Example& example : task->loader().next()) {
-      // Noise tells photos apart: each pixel is of the photo itself or, in one box, of one other.
-      const image::Image own = image::read_image(scenes.folder.path() / (example.id + ".png"));
-      std::string other;
-      size_t foreign = 0;
-      for (const data::Sample& sample : scenes.samples) {
-        if (sample.id == example.id) continue;
-        const image::Image photo = image::read_image(sample.image);
-        const image::Mask labels = seeds.read(sample.id).labels;
-        size_t here = 0, wrong = 0;
-        for (size_t p = 0; p < labels.labels.size(); ++p) {
-          const auto same = [&](const image::Image& im) {
-            return std::equal(&im.rgb[3 * p], &im.rgb[3 * p] + 3, &example.image.rgb[3 * p]);
-          };
-          if (!same(own) && same(photo)) {
-            ++here;
-            wrong += example.labels.labels[p] != labels.labels[p];
-          }
-        }
-        if (here <= foreign) continue;
-        foreign = here;
-        other = sample.id;
-        EXPECT_EQ(wrong, 0u) << example.id << " with " << other;
-      }
-      std::vector<int> shown;
-      for (const int k : {1, 2}) {
-        if (count_of(example.labels, static_cast<uint8_t>(k)) >= 5) shown.push_back(k);  // 0.1% of 4,096
-      }
-      std::vector<int> tags = example.tags;
-      std::sort(tags.begin(), tags.end());
-      EXPECT_EQ(tags, shown) << example.id;
-      with += foreign > 300;  // 30% of both sides, less pixels that happen to be the same
-      both += shown.size() == 2;
-    }
-  }
-  EXPECT_GT(with, 8);  // of 40 crops half have a piece, a quarter of those of the photo itself
-  EXPECT_LT(with, 25);
-  EXPECT_GT(both, 3);
-  options.paste = 1.5;
-  EXPECT_THROW(task_of(scenes, options, scenes.run()), UsageError);
 }
 
 TEST(SegmentTask, PhasesSwitchAtTheirFraction) {
