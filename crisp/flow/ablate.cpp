@@ -1,8 +1,12 @@
 #include "crisp/flow/ablate.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <sstream>
 
 #include "crisp/base/error.h"
+#include "crisp/base/files.h"
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
 #include "crisp/base/version.h"
@@ -17,6 +21,37 @@
 
 namespace crisp::flow {
 namespace {
+
+// The grid's own options: they choose among rows and change none.
+constexpr std::array<std::string_view, 8> kOfTheGrid = {"table", "rows",    "runs",   "out",
+                                                        "size",  "threads", "device", "quiet"};
+
+// The lines `name=value` of a configuration that decide what a row learns and is measured on.
+std::map<std::string, std::string> row_options(const std::string& config) {
+  std::map<std::string, std::string> options;
+  std::istringstream lines(config);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = line.substr(0, equals);
+    if (std::find(kOfTheGrid.begin(), kOfTheGrid.end(), name) == kOfTheGrid.end()) {
+      options[name] = line.substr(equals + 1);
+    }
+  }
+  return options;
+}
+
+// A table has one set of options: a row that was trained with others must not stand in it.
+void refuse_other_options(const Path& run, const std::string& config) {
+  if (!std::filesystem::exists(run / "config.toml")) return;
+  const std::map<std::string, std::string> now = row_options(config);
+  for (const auto& [name, value] : row_options(read_text(run / "config.toml"))) {
+    const auto wanted = now.find(name);
+    if (wanted == now.end() || wanted->second == value) continue;
+    throw UsageError("--{} {}: {} was made with {}; take another --out, or remove that folder", name, wanted->second,
+                     run.string(), value);
+  }
+}
 
 class Grids {
  public:
@@ -55,6 +90,7 @@ class Grids {
   }
 
   bool train(const GridRow& row, int64_t number, const Path& folder) const {
+    if (is_run_folder(folder)) refuse_other_options(folder, options_.config);
     if (is_run_folder(folder) && read_run(folder).complete) return true;
     StudentOptions o = options_.student;
     if (!options_.seed_folders.empty()) o.seeds = options_.seed_folders[0].second;

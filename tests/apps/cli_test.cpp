@@ -83,9 +83,11 @@ TEST(Info, CountsWhatTheMethodSays) {
 }
 
 TEST(Info, TellsWhatAFileIs) {
-  const json facts = json::parse(run_program("info weights/mit_b0.safetensors --json").out);
-  EXPECT_EQ(facts["arch"], "mit_b0");
-  EXPECT_EQ(facts["head"], "none");
+  for (const std::string arch : {"mit_b0", "mit_b1"}) {
+    const json facts = json::parse(run_program("info weights/" + arch + ".safetensors --json").out);
+    EXPECT_EQ(facts["arch"], arch);
+    EXPECT_EQ(facts["head"], "none");
+  }
   EXPECT_TRUE(contains(run_program("info " + kHub).out, "segformer"));
   const ProgramResult missing = run_program("info nowhere.safetensors");
   EXPECT_EQ(missing.status, 1);
