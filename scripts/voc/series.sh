@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The series of docs/results/voc12.md in one go on one GPU, students side by side: encoders distilled further, tags and
+# The whole series on VOC in one go on one GPU, students side by side: encoders (distilled further where asked), tags and
 # seeds from them, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than
 # the seeds), all scored on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder
 # laid at $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Students learn from train_aug less 464 photos of
