@@ -3,8 +3,8 @@
 # seeds from them, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than
 # the seeds), all scored on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder
 # laid at $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Students learn from train_aug less 464 photos of
-# train, by which one of two A6 may be chosen: as the others, or from the unchanged encoder (gentle). Second runs
-# (RANDOM_SEEDS="0 1") follow the first. Settings: those of common.sh and the ones below.
+# train, by which one of two starts may be chosen: the tag classifier's encoder, or the unchanged one at a lower rate (gentle), A0 and A6 of
+# each. Second runs (RANDOM_SEEDS="0 1") follow the first, of the first start alone. Settings: those of common.sh and the ones below.
 set -euo pipefail
 case ${1:-} in
   -h | --help)
@@ -31,7 +31,7 @@ export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --pr
 export STUDENT_OPTIONS=${STUDENT_OPTIONS:---head-rate 1.4e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-refine par --relabel-flip --trust 0.5 --relabel-from 0.4 --relabel-every 0.7}
 RATE=${RATE:-1.4e-4}                              # of encoders that come from a tag classifier
-GENTLE=${GENTLE:-1e-4}                            # of the unchanged encoder, from which one more A6 starts
+GENTLE=${GENTLE:-1e-4}                            # of the unchanged encoder
 student_crop=${STUDENT_CROP:-384}
 student_batch=${STUDENT_BATCH:-32}
 
@@ -63,15 +63,19 @@ after() {
   "$@"
 }
 
-# student WORK ROW RATE [OPTIONS]: trained, then scored, for each of RANDOM_SEEDS.
+# student WORK ROW RATE [OPTIONS]: trained, then scored, for each of RANDOM_SEEDS; later ones by one scale alone.
 student() {
-  local work=$1 row=$2 rate=$3 seed
+  local work=$1 row=$2 rate=$3 seed first=${RANDOM_SEEDS:-0}
   shift 3
   for seed in ${RANDOM_SEEDS:-0}; do
+    [ "$seed" = "${first%% *}" ] || local -x MULTISCALE=0
     WORK=$work ROWS=$row RANDOM_SEEDS=$seed CROP=$student_crop BATCH=$student_batch scripts/voc/stage_b.sh --zoom "$ZOOM" --rate "$rate" "$@" &&
       WORK=$work RANDOM_SEEDS=$seed scripts/voc/eval.sh "$row-$seed" || return
   done
 }
+
+# gently: A6 and A0 of the unchanged encoder.
+gently() { student "$WORK/gentle" A6 "$GENTLE" && student "$WORK/gentle" A0 "$GENTLE"; }
 
 # stage_a ENCODER REFINEMENTS REFINE: stage_a.sh, whose tags come first; without refinements tags alone.
 stage_a() { INIT=$1 REFINEMENTS=$2 REFINE=$3 scripts/voc/stage_a.sh; }
@@ -128,7 +132,7 @@ wait "$tags"
 INIT=$WORK/tags beside A6 student "$WORK" A6 "$RATE"
 teacher=$!
 export SEEDS=$WORK/seeds/train_aug
-INIT=$WORK/tags-32 RANDOM_SEEDS=0 beside A6-gentle student "$WORK/gentle" A6 "$GENTLE"
+INIT=$WORK/tags-32 RANDOM_SEEDS=0 beside gentle gently
 INIT=$WORK/tags beside A0 student "$WORK" A0 "$RATE"
 CLASSIFIERS=" " THREADS=${SCORING_THREADS:-6} beside seed-scores stage_a "$distilled" "${SEED_ROWS:-none crf par affinity affinity,par}" affinity,par
 
