@@ -19,6 +19,9 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--match-tags", o.task.relabel.match_tags,
                  "look at so many photos and shift classes until each is found in as many as are tagged with it: in "
                  "relabelling, and in the model; 0: do not");
+  app.add_option("--sizes", o.sizes,
+                 "a file with a line `NAME PERCENT` for each class, how much of a photo it fills on the average: "
+                 "classes are shifted until they do, in relabelling and in the model");
   const char* rows = kMethodGroup;
   app.add_option("--width", o.width, "channels of the head; 0: 256 for B0 and B1, 384 above")->group(rows);
   app.add_option("--dropout", o.dropout, "of whole channels of the fused map")

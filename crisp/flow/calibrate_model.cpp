@@ -1,6 +1,7 @@
 #include "crisp/flow/calibrate_model.h"
 
 #include "crisp/base/error.h"
+#include "crisp/data/class_sizes.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/train_classifier.h"
 #include "crisp/infer/size_order.h"
@@ -30,12 +31,14 @@ CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device d
     if (sample.has_tags) photos.push_back(std::move(sample));
   }
   network->to(device);
-  CalibrateReport report{train::match_tags(network, infer::in_size_order(photos), options.photos, device, options.dtype,
-                                           options.workers, options.batch),
+  train::MatchTo to;
+  if (!options.sizes.empty()) to.sizes = data::read_class_sizes(options.sizes, dataset.classes);
+  CalibrateReport report{train::match_network(network, infer::in_size_order(photos), options.photos, to, device,
+                                              options.dtype, options.workers, options.batch),
                          dataset.classes};
   model::Segmenter calibrated = train::shifted(network, report.match.offsets);
   calibrated->to(torch::kCPU);
-  model::save_segmenter(options.out, calibrated, stored_type(options.model), {{"calibrated_by", "tags"}});
+  model::save_segmenter(options.out, calibrated, stored_type(options.model), {{"calibrated_by", to.sizes.empty() ? "tags" : "sizes"}});
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
+#include "crisp/data/class_sizes.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/train_classifier.h"
 #include "crisp/infer/size_order.h"
@@ -11,10 +12,12 @@
 namespace crisp::flow {
 
 train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::Device device) {
-  train::check(options.relabel);
   if (options.batch < 1) throw UsageError("--batch {}: at least one", options.batch);
   const data::Dataset dataset =
       open_tagged(options.data, options.split, options.tags_from, options.tags, options.seed, options.workers);
+  train::RelabelOptions relabel = options.relabel;
+  if (!options.sizes.empty()) relabel.sizes = data::read_class_sizes(options.sizes, dataset.classes);
+  train::check(relabel);
   std::optional<data::SeedFolder> before;
   if (!options.seeds.empty()) {
     before.emplace(options.seeds);
@@ -40,7 +43,7 @@ train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::De
   return train::relabel(
       network, infer::in_size_order(photos),
       {.made_by = options.command, .data = options.data.string(), .split = options.split, .classes = dataset.classes},
-      before ? &*before : nullptr, &dataset, options.relabel, device, options.dtype, options.workers, options.batch,
+      before ? &*before : nullptr, &dataset, relabel, device, options.dtype, options.workers, options.batch,
       options.seed, options.out);
 }
 

@@ -9,6 +9,7 @@ struct RelabelSeedsOptions {
   Path data;
   std::string split = "train", tags_from = "auto", tags;
   Path model, seeds, out;
+  Path sizes;  // data/class_sizes.h; empty: none are known
   torch::ScalarType dtype = torch::kFloat;
   train::RelabelOptions relabel;
   int workers = 0;

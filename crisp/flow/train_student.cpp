@@ -5,6 +5,7 @@
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
+#include "crisp/data/class_sizes.h"
 #include "crisp/flow/run_folder.h"
 #include "crisp/flow/train_classifier.h"
 #include "crisp/flow/training_report.h"
@@ -142,6 +143,7 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   task_options.loss.weight.entropy = row.loss.weight.entropy;
   task_options.relabel.on = row.relabel && !supervised;
   task_options.relabel.sources = row.sources;
+  if (!options.sizes.empty()) task_options.relabel.sizes = data::read_class_sizes(options.sizes, dataset.classes);
   task_options.relabel.refine.chain = seed::parse_refinements({options.relabel_refine});
   if (task_options.relabel.refine.has(seed::Refinement::kAffinity)) {
     throw UsageError("--relabel-refine affinity: it is none, crf or par");

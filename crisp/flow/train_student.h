@@ -9,6 +9,7 @@ namespace crisp::flow {
 
 struct StudentOptions {
   Path data, seeds, out;
+  Path sizes;  // data/class_sizes.h; empty: none are known
   std::string split = "train", val = "auto", tags_from = "auto", tags;
   std::string labels = "seeds";  // or masks: the fully supervised upper bound
   std::string arch = "mit_b0", init;

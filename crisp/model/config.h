@@ -47,7 +47,7 @@ struct HeadConfig {
   double dropout = 0.1;
   double zoom = 1;   // photos are enlarged by this before the encoder sees them; the network was trained so
   int64_t side = 0;  // typical long side of the photos it learned from; 0: not known. Much larger ones are shrunk
-  std::vector<double> offsets;  // added to the final scores, one a class; none: nothing is (train/tag_match.h)
+  std::vector<double> offsets;  // added to the final scores, one a class; none: nothing is (train/class_match.h)
   bool presence = false;        // a branch that says which classes the photo shows (presence.h)
   // CrispFormer only.
   Fusion fusion = Fusion::kDmf;

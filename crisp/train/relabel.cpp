@@ -17,7 +17,7 @@
 #include "crisp/ops/upsample_labels.h"
 #include "crisp/tensor/autocast.h"
 #include "crisp/tensor/seldom_sizes.h"
-#include "crisp/train/tag_match.h"
+#include "crisp/train/class_match.h"
 
 namespace crisp::train {
 namespace {
@@ -186,8 +186,10 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
   data::SeedWriter writer(out, std::move(facts));
   const auto has_labels = [&](const std::string& id) { return before != nullptr && before->has(id); };
   teacher->eval();
-  if (options.match_tags > 0) {
-    teacher = shifted(teacher, match_tags(teacher, samples, options.match_tags, device, dtype, workers, batch).offsets);
+  if (options.matched_photos() > 0) {
+    const MatchTo to{.sizes = options.sizes, .tags_known = !options.sizes.empty()};
+    teacher = shifted(
+        teacher, match_network(teacher, samples, options.matched_photos(), to, device, dtype, workers, batch).offsets);
   }
   struct Found {
     size_t index;

@@ -16,7 +16,7 @@
 #include "crisp/model/load.h"
 #include "crisp/tensor/safetensors.h"
 #include "crisp/train/batch.h"
-#include "crisp/train/tag_match.h"
+#include "crisp/train/class_match.h"
 
 namespace crisp::train {
 namespace {
@@ -325,9 +325,10 @@ void SegmentTask::save(const Path& file) {
     kept = model::load_segmenter(best_file());
     kept->to(device_);
   }
-  if (options_.relabel.match_tags > 0 && data_.seeds) {
-    kept = shifted(kept, match_tags(kept, by_size(), options_.relabel.match_tags, device_, options_.amp,
-                                    options_.workers, options_.infer_batch)
+  if (options_.relabel.matched_photos() > 0 && data_.seeds) {
+    kept = shifted(kept, match_network(kept, by_size(), options_.relabel.matched_photos(),
+                                       {.sizes = options_.relabel.sizes, .tags_known = false}, device_, options_.amp,
+                                       options_.workers, options_.infer_batch)
                              .offsets);
   }
   model::save_segmenter(file, kept, torch::kFloat, facts);

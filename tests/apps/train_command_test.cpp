@@ -268,6 +268,20 @@ TEST_F(Train, CalibrateShiftsAModelByTags) {
   EXPECT_EQ(offsets(at("new.safetensors")), offsets(at("matched") / "model.safetensors"));
   EXPECT_NE(offsets(at("new.safetensors")), offsets(at("plain") / "model.safetensors"));
   EXPECT_TRUE(contains(run_program("info " + quoted(at("new.safetensors"))).out, "f32"));
+
+  write_atomic(at("sizes.txt"), "# by eye\n" + read_classes((photos() / "classes.txt").string())[1] + " 55\n");
+  const std::string sizes = " --sizes " + quoted(at("sizes.txt"));
+  const ProgramResult sized = run_program(call + sizes + " --out " + quoted(at("sized.safetensors")));
+  ASSERT_EQ(sized.status, 0) << sized.err;
+  EXPECT_TRUE(contains(sized.out, "size   fills fills now  offset")) << sized.out;
+  EXPECT_TRUE(contains(sized.out, "55.0%")) << sized.out;
+  ASSERT_EQ(train(how + sizes, at("by_size")).status, 0);
+  EXPECT_GT(offsets(at("sized.safetensors")).size(), 12u);
+  EXPECT_EQ(offsets(at("sized.safetensors")), offsets(at("by_size") / "model.safetensors"));
+  EXPECT_NE(offsets(at("sized.safetensors")), offsets(at("new.safetensors")));
+  const ProgramResult both = train(how + sizes + " --match-tags 100", at("both"));
+  EXPECT_EQ(both.status, 2);
+  EXPECT_TRUE(contains(both.err, "--match-tags 100 and --sizes: classes are matched to one of them")) << both.err;
   const ProgramResult none = run_program(call + " --batch 0 --out " + quoted(at("x.safetensors")));
   EXPECT_EQ(none.status, 2);
   EXPECT_TRUE(contains(none.err, "--batch 0: at least one")) << none.err;

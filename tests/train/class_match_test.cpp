@@ -1,5 +1,5 @@
-// Class offsets by the tags of photos: by hand, in a network, in its file, in relabelling.
-#include "crisp/train/tag_match.h"
+// Class offsets by the tags of photos and by sizes: by hand, in a network, in its file, in relabelling.
+#include "crisp/train/class_match.h"
 
 #include "crisp/model/load.h"
 #include "crisp/train/relabel.h"
@@ -17,7 +17,7 @@ train::SeenPhoto photo_with(int64_t label, double margin, std::vector<int> tags,
   return {scores.to(torch::kHalf), std::move(tags)};
 }
 
-TEST(TagMatch, ClassesAreFoundAsOftenAsTheyAreTagged) {
+TEST(ClassMatch, ClassesAreFoundAsOftenAsTheyAreTagged) {
   std::vector<train::SeenPhoto> photos;
   // Class 1 is found in 20 photos and tagged in 12, where it is further ahead; class 2 is tagged in 10 and found in 4,
   // and not far behind in the other 6; class 3 is found in 5 and nobody asks.
@@ -26,10 +26,10 @@ TEST(TagMatch, ClassesAreFoundAsOftenAsTheyAreTagged) {
   for (int i = 0; i < 4; ++i) photos.push_back(photo_with(2, 0.5, {2}));
   for (int i = 0; i < 6; ++i) photos.push_back(photo_with(2, -0.7, {2}));
   for (int i = 0; i < 5; ++i) photos.push_back(photo_with(3, 0.3, {}));
-  const train::TagMatch match = train::match(photos, 4);
+  const train::ClassMatch match = train::match(photos, 4);
   EXPECT_EQ(match.tagged, (std::vector<int64_t>{0, 12, 10, 0}));
-  EXPECT_EQ(match.found, (std::vector<int64_t>{35, 20, 4, 5}));
-  EXPECT_EQ(match.matched, (std::vector<int64_t>{35, 12, 10, 5}));
+  EXPECT_EQ(match.found, (std::vector<double>{35, 20, 4, 5}));
+  EXPECT_EQ(match.matched, (std::vector<double>{35, 12, 10, 5}));
   EXPECT_EQ(match.offsets[0], 0);
   EXPECT_LT(match.offsets[1], -0.4);
   EXPECT_GT(match.offsets[1], -1.2);
@@ -37,15 +37,62 @@ TEST(TagMatch, ClassesAreFoundAsOftenAsTheyAreTagged) {
   EXPECT_EQ(match.offsets[3], 0);
 }
 
-TEST(TagMatch, OffsetsStayWithinTheirBounds) {
-  std::vector<train::SeenPhoto> photos;
-  for (int i = 0; i < 30; ++i) photos.push_back(photo_with(1, 4, i == 0 ? std::vector<int>{1} : std::vector<int>{2}));
-  const train::TagMatch match = train::match(photos, 4);
-  EXPECT_EQ(match.matched[1], 30) << "too sure to be moved";
-  for (const double offset : match.offsets) EXPECT_LE(std::abs(offset), train::kMostOffset);
+// A photo of 4x4 cells in whose first `sure` cells class 1 is ahead of the background by 2, and in the next `maybe` by `margin`.
+train::SeenPhoto photo_filled(int64_t sure, int64_t maybe, double margin, std::vector<int> tags) {
+  torch::Tensor scores = torch::full({3, 16}, -5.0);
+  scores[0].fill_(-1.0);
+  scores[1].narrow(0, 0, sure).fill_(1.0);
+  scores[1].narrow(0, sure, maybe).fill_(-1.0 + margin);
+  return {scores.view({3, 4, 4}).to(torch::kHalf), std::move(tags)};
 }
 
-TEST(TagMatch, WhatIsSeenIsSmallAndInLogs) {
+TEST(ClassMatch, ClassesFillAsMuchAsTheyAreSaidTo) {
+  // Class 1 fills 12 of 16 cells, in 8 of them by a little; it is said to fill a quarter.
+  std::vector<train::SeenPhoto> photos(20, photo_filled(4, 8, 0.5, {1}));
+  train::ClassMatch match = train::match(photos, 3, {.sizes = {0, 0.25, 0}});
+  EXPECT_EQ(match.wanted, (std::vector<double>{0, 5, 0}));
+  EXPECT_EQ(match.found, (std::vector<double>{5, 15, 0}));
+  EXPECT_EQ(match.matched, (std::vector<double>{15, 5, 0}));
+  EXPECT_LT(match.offsets[1], -0.5);
+  EXPECT_GE(match.offsets[1], -1);
+  EXPECT_EQ(match.offsets[2], 0) << "its size is not known";
+
+  // The other way: it is said to fill three quarters, and is behind by a little in half of the photo.
+  photos.assign(20, photo_filled(4, 8, -0.5, {1}));
+  match = train::match(photos, 3, {.sizes = {0, 0.75, 0.3}});
+  EXPECT_EQ(match.found[1], 5);
+  EXPECT_EQ(match.matched[1], 15);
+  EXPECT_GT(match.offsets[1], 0.5);
+  EXPECT_EQ(match.offsets[2], 0) << "nobody tagged it";
+
+  // Behind by more than a guess may move.
+  photos.assign(20, photo_filled(4, 8, -1.5, {1}));
+  match = train::match(photos, 3, {.sizes = {0, 0.75, 0}});
+  EXPECT_EQ(match.matched[1], 5);
+  EXPECT_LE(match.offsets[1], 1);
+  EXPECT_TRUE(contains(error_of([&] { train::match(photos, 3, {.sizes = {0, 1}}); }), "2 sizes for 3 classes"));
+}
+
+TEST(ClassMatch, WhereTagsAreKnownOtherClassesFillNothing) {
+  // Half of the photos do not have the class: what it fills there is not counted when labels are of the tags alone.
+  std::vector<train::SeenPhoto> photos(10, photo_filled(8, 0, 0, {1}));
+  photos.insert(photos.end(), 10, photo_filled(8, 0, 0, {2}));
+  const train::MatchTo half{.sizes = {0, 0.5, 0}};
+  EXPECT_EQ(train::match(photos, 3, half).found[1], 10);
+  const train::ClassMatch known = train::match(photos, 3, {.sizes = half.sizes, .tags_known = true});
+  EXPECT_EQ(known.found[1], 5);
+  EXPECT_EQ(known.offsets, (std::vector<double>{0, 0, 0}));
+}
+
+TEST(ClassMatch, OffsetsStayWithinTheirBounds) {
+  std::vector<train::SeenPhoto> photos;
+  for (int i = 0; i < 30; ++i) photos.push_back(photo_with(1, 4, i == 0 ? std::vector<int>{1} : std::vector<int>{2}));
+  const train::ClassMatch match = train::match(photos, 4);
+  EXPECT_EQ(match.matched[1], 30) << "too sure to be moved";
+  for (const double offset : match.offsets) EXPECT_LE(std::abs(offset), train::most_offset({}));
+}
+
+TEST(ClassMatch, WhatIsSeenIsSmallAndInLogs) {
   torch::Tensor p = torch::full({2, 100, 30}, 0.25);
   p[1].fill_(0.75);
   const train::SeenPhoto photo = train::seen(p, {1});
@@ -54,7 +101,7 @@ TEST(TagMatch, WhatIsSeenIsSmallAndInLogs) {
   EXPECT_EQ(photo.tags, (std::vector<int>{1}));
 }
 
-TEST(TagMatch, ANetworkAndItsFileKeepTheirOffsets) {
+TEST(ClassMatch, ANetworkAndItsFileKeepTheirOffsets) {
   const torch::NoGradGuard no_grad;
   const TemporaryFolder folder;
   const torch::Tensor images = torch::randn({1, 3, 64, 64});
@@ -82,17 +129,17 @@ TEST(TagMatch, ANetworkAndItsFileKeepTheirOffsets) {
   EXPECT_TRUE(contains(refused, "wrong.safetensors: the file has 2 offsets but its head has 3")) << refused;
 }
 
-TEST(TagMatch, ASampleOfPhotosIsLookedAtAndWhatCannotBeReadIsSkipped) {
+TEST(ClassMatch, ASampleOfPhotosIsLookedAtAndWhatCannotBeReadIsSkipped) {
   Scenes scenes(7);
   write_atomic(scenes.samples[6].image, "no photo");
   model::Segmenter network = drawn(small_student("A0"));
-  const train::TagMatch all = train::match_tags(network, scenes.samples, 0, torch::kCPU, torch::kFloat, 2, 2);
+  const train::ClassMatch all = train::match_network(network, scenes.samples, 0, {}, torch::kCPU, torch::kFloat, 2, 2);
   EXPECT_EQ(all.tagged, (std::vector<int64_t>{0, 3, 3}));
-  const train::TagMatch some = train::match_tags(network, scenes.samples, 3, torch::kCPU, torch::kFloat, 1, 2);
+  const train::ClassMatch some = train::match_network(network, scenes.samples, 3, {}, torch::kCPU, torch::kFloat, 1, 2);
   EXPECT_EQ(some.tagged, (std::vector<int64_t>{0, 3, 0})) << "photos 0, 2 and 4";
 }
 
-TEST(TagMatch, RelabellingUsesItsOffsets) {
+TEST(ClassMatch, RelabellingUsesItsOffsets) {
   Scenes scenes(6);
   const data::SeedFolder before(scenes.seeds());
   const data::SeedFacts facts{
@@ -108,13 +155,22 @@ TEST(TagMatch, RelabellingUsesItsOffsets) {
     return all;
   };
   model::Segmenter teacher = drawn(small_student("A6"));
-  const train::TagMatch match = train::match_tags(teacher, scenes.samples, 0, torch::kCPU, torch::kFloat, 1, 2);
+  const train::ClassMatch match = train::match_network(teacher, scenes.samples, 0, {}, torch::kCPU, torch::kFloat, 1, 2);
   const std::string plain = labels(teacher, "plain");
   const std::string by_hand = labels(train::shifted(teacher, match.offsets), "by_hand");
   options.match_tags = 6;
   const std::string made = labels(teacher, "made");
   EXPECT_TRUE(made == by_hand);
   EXPECT_FALSE(made == plain);
+
+  options.match_tags = 0;
+  options.sizes = {0, 0.6, 0.6};
+  const train::ClassMatch sized = train::match_network(teacher, scenes.samples, 0, {options.sizes, true}, torch::kCPU,
+                                                       torch::kFloat, 1, 2);
+  EXPECT_NE(sized.offsets, match.offsets);
+  const std::string of_size = labels(teacher, "of_size");
+  options.sizes = {};
+  EXPECT_TRUE(of_size == labels(train::shifted(teacher, sized.offsets), "of_size_by_hand"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "crisp/train/tag_match.h"
+#include "crisp/train/class_match.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,22 +18,27 @@ namespace crisp::train {
 namespace {
 
 constexpr int kRounds = 20;
-constexpr double kPrior = 2;  // photos added to both counts: a class with few tags moves little
+constexpr double kPrior = 2;  // photos that fit, added to both counts: a class with few tags moves little
 
-// Photos in which each class is found.
-std::vector<int64_t> found_with(const std::vector<SeenPhoto>& photos, const std::vector<double>& offsets) {
-  const auto classes = static_cast<int64_t>(offsets.size());
-  const torch::Tensor shift = torch::tensor(offsets, torch::kFloat).view({-1, 1, 1});
-  torch::Tensor found = torch::zeros({classes}, torch::kLong);
-  for (const SeenPhoto& photo : photos) {
-    const torch::Tensor labels = (photo.scores.to(torch::kFloat) + shift).argmax(0).flatten();
-    found += torch::bincount(labels, {}, classes) > 0;
-  }
-  return {found.const_data_ptr<int64_t>(), found.const_data_ptr<int64_t>() + classes};
+torch::Tensor only_tags(const std::vector<int>& tags, int64_t classes) {
+  torch::Tensor others = torch::full({classes}, -1e4f);
+  others[0] = 0;
+  for (const int tag : tags) others[tag] = 0;
+  return others.view({-1, 1, 1});
 }
 
-double log_ratio(int64_t tagged, int64_t found) {
-  return std::log((static_cast<double>(tagged) + kPrior) / (static_cast<double>(found) + kPrior));
+// Photos in which each class is found, or the shares of them that it fills.
+std::vector<double> found_with(const std::vector<SeenPhoto>& photos, const std::vector<double>& offsets, const MatchTo& to) {
+  const auto classes = static_cast<int64_t>(offsets.size());
+  const torch::Tensor shift = torch::tensor(offsets, torch::kFloat).view({-1, 1, 1});
+  torch::Tensor found = torch::zeros({classes}, torch::kDouble);
+  for (const SeenPhoto& photo : photos) {
+    torch::Tensor scores = photo.scores.to(torch::kFloat) + shift;
+    if (to.tags_known) scores += only_tags(photo.tags, classes);
+    const torch::Tensor labels = scores.argmax(0).flatten(), cells = torch::bincount(labels, {}, classes);
+    found += to.sizes.empty() ? (cells > 0).to(torch::kDouble) : cells.to(torch::kDouble) / labels.numel();
+  }
+  return {found.const_data_ptr<double>(), found.const_data_ptr<double>() + classes};
 }
 
 std::vector<data::Sample> spread_over(const std::vector<data::Sample>& samples, size_t count) {
@@ -52,21 +57,30 @@ SeenPhoto seen(const torch::Tensor& probabilities, const std::vector<int>& tags)
   return {few.clamp_min(1e-6).log().to(torch::kHalf).to(torch::kCPU), tags};
 }
 
-TagMatch match(const std::vector<SeenPhoto>& photos, int64_t classes) {
+ClassMatch match(const std::vector<SeenPhoto>& photos, int64_t classes, const MatchTo& to) {
   const auto count = static_cast<size_t>(classes);
-  TagMatch best{std::vector<double>(count), std::vector<int64_t>(count), {}, {}};
+  const bool by_size = !to.sizes.empty();
+  if (by_size && to.sizes.size() != count) throw Error("{} sizes for {} classes", to.sizes.size(), count);
+  ClassMatch best;
+  best.offsets.resize(count);
+  best.tagged.resize(count);
   for (const SeenPhoto& photo : photos) {
     for (const int tag : photo.tags) ++best.tagged[static_cast<size_t>(tag)];
   }
-  best.found = best.matched = found_with(photos, best.offsets);
+  std::vector<double> each(count, 1);  // what one photo counts
+  if (by_size) each = to.sizes;
+  for (size_t k = 0; k < count; ++k) best.wanted.push_back(each[k] * static_cast<double>(best.tagged[k]));
+  const auto log_ratio = [&](size_t k, double found) {
+    return std::log((best.wanted[k] + kPrior * each[k]) / (found + kPrior * each[k]));
+  };
+  best.found = best.matched = found_with(photos, best.offsets, to);
   double least = 0;
-  std::vector<double> offsets = best.offsets;
-  std::vector<int64_t> found = best.found;
+  std::vector<double> offsets = best.offsets, found = best.found;
   // Each class's count depends on the others' offsets too, so all move together, and the best of the way is kept.
   for (int round = 0; round <= kRounds; ++round) {
     double misfit = 0;
     for (size_t k = 1; k < count; ++k) {
-      if (best.tagged[k] > 0) misfit += std::abs(log_ratio(best.tagged[k], found[k]));
+      if (best.wanted[k] > 0) misfit += std::abs(log_ratio(k, found[k]));
     }
     if (round == 0 || misfit < least) {
       least = misfit;
@@ -74,21 +88,21 @@ TagMatch match(const std::vector<SeenPhoto>& photos, int64_t classes) {
       best.matched = found;
     }
     if (round == kRounds) break;
+    const double most = most_offset(to);
     for (size_t k = 1; k < count; ++k) {
-      if (best.tagged[k] == 0) continue;
-      offsets[k] = std::clamp(offsets[k] + 0.7 * log_ratio(best.tagged[k], found[k]), -kMostOffset, kMostOffset);
+      if (best.wanted[k] > 0) offsets[k] = std::clamp(offsets[k] + 0.7 * log_ratio(k, found[k]), -most, most);
     }
-    found = found_with(photos, offsets);
+    found = found_with(photos, offsets, to);
   }
   return best;
 }
 
-TagMatch match_tags(model::Segmenter network, const std::vector<data::Sample>& samples, size_t count,
-                    torch::Device device, torch::ScalarType dtype, int workers, int64_t batch) {
+ClassMatch match_network(model::Segmenter network, const std::vector<data::Sample>& samples, size_t count,
+                         const MatchTo& to, torch::Device device, torch::ScalarType dtype, int workers, int64_t batch) {
   const std::vector<data::Sample> some = spread_over(samples, count);
   std::vector<SeenPhoto> photos;
   network->eval();
-  Progress progress("match tags", static_cast<int64_t>(some.size()));
+  Progress progress("match classes", static_cast<int64_t>(some.size()));
   infer::PhotoStages<TeacherView, SeenPhoto> stages;
   stages.read = [&](size_t index) { return image::read_image(some[index].image); };
   stages.network = [&](const std::vector<infer::Photo>& group) {
@@ -98,7 +112,7 @@ TagMatch match_tags(model::Segmenter network, const std::vector<data::Sample>& s
     for (const infer::Photo& photo : group) images.push_back(photo.image);
     const torch::Tensor pixels = infer::to_batch(images, device, torch::kFloat);
     const tensor::SeldomSizes seldom(pixels);
-    return teacher_views(*network, pixels, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/true);
+    return teacher_views(*network, pixels, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/!to.tags_known);
   };
   stages.finish = [&](const infer::Photo& photo, TeacherView& view) {
     const torch::InferenceMode inference;
@@ -109,14 +123,14 @@ TagMatch match_tags(model::Segmenter network, const std::vector<data::Sample>& s
     progress.advance();
   };
   stages.unreadable = [&](size_t, const std::string& problem) {
-    log_warning("matching tags: skipped {}", problem);
+    log_warning("matching classes: skipped {}", problem);
     progress.advance();
   };
   infer::stream_photos(some.size(), {.workers = workers, .batch = batch, .stop = {}}, stages);
   progress.finish();
-  if (photos.empty()) throw Error("matching tags: none of {} photos can be read", some.size());
+  if (photos.empty()) throw Error("matching classes: none of {} photos can be read", some.size());
   const torch::InferenceMode inference;
-  return match(photos, network->config.head.classes);
+  return match(photos, network->config.head.classes, to);
 }
 
 model::Segmenter shifted(const model::Segmenter& network, const std::vector<double>& offsets) {
