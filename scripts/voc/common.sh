@@ -48,6 +48,7 @@ LEARNED=${LEARNED:-train_aug}                     # the list of photos they lear
 HELD=${HELD:-}                                    # a list of photos with masks that they do not learn from, to choose by; scored too
 EPOCHS=${EPOCHS:-40}
 ENLARGED=${ENLARGED:-1.5}                         # students are evaluated at this scale too; 1: they are not. CHOSEN WITH MASKS of train
+SIZES=${SIZES:-}                                  # how large classes are (`calibrate --sizes`), e.g. scripts/voc/sizes.txt; students are scored with that too
 MULTISCALE=${MULTISCALE:-1}                       # 0: students are not evaluated by five scales and flips, which takes ten times as long
 # For every row: all pixels count, and rounds of relabelling are few, refined and taken; why: docs/method.md
 STUDENT_OPTIONS=${STUDENT_OPTIONS:---rate 1e-4 --head-rate 1e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every finished student on val_dev, or those named (A6-0 ...): a single pass, one over enlarged photos, and five scales with flips. Then a table,
-# and A6 against A0. results.py makes docs/results/voc12.json of what this leaves.
+# Every finished student on val_dev, or those named (A6-0 ...): a single pass, one over enlarged photos, one matched to SIZES, and five scales
+# with flips. Then a table, and A6 against A0. results.py makes docs/results/voc12.json of what this leaves.
 . "$(dirname "$0")/common.sh"
 
 names=()
@@ -15,7 +15,14 @@ for run in "${runs[@]}"; do
   [ "$ENLARGED" = 1 ] || evaluate "$name-$ENLARGED" --model "$run" --split val_dev --scales "$ENLARGED" --batch "$INFER_BATCH"
   # The supervised model learns from all of train.
   [ -z "$HELD" ] || [[ $name == supervised* ]] || evaluate "$name-held" --model "$run" --split "$HELD" --batch "$INFER_BATCH"
-  [ "$MULTISCALE" = 0 ] || evaluate "$name-ms" --model "$run" --split val_dev --scales 0.5,0.75,1,1.25,1.5 --flip
+  if [ -n "$SIZES" ] && [[ $name != supervised* ]]; then
+    sized=$run/sized.safetensors
+    [ -f "$sized" ] || timed "$CRISP" calibrate --data "$data" --split "$LEARNED" --model "$run" --sizes "$SIZES" --photos 1500 --out "$sized" \
+      --batch "$INFER_BATCH" "${common[@]}"
+    evaluate "$name-sizes" --model "$sized" --split val_dev --batch "$INFER_BATCH"
+    [ -z "$HELD" ] || evaluate "$name-sizes-held" --model "$sized" --split "$HELD" --batch "$INFER_BATCH"
+  fi
+  [ "$MULTISCALE" = 0 ] || evaluate "$name-ms" --model "$run" --split val_dev --scales 0.5,0.75,1,1.25,1.5 --flip --batch "$INFER_BATCH"
 done
 if [ "${#names[@]}" = 0 ]; then
   echo "$WORK/students: no finished student in it; run scripts/voc/stage_b.sh" >&2

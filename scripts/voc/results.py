@@ -3,7 +3,7 @@
 
 B1 and B0 are folders `scores` as eval.sh and stage_a.sh leave them: a folder NAME for each evaluation, with its
 metrics.json. Students are called ROW-RUN, with -1.5 (photos enlarged), -ms (five scales, flips), -large (scales
-1, 1.5, 2, flips), -tags (calibrated by tags) and -held (photos kept aside) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is
+1, 1.5, 2, flips), -tags (calibrated by tags), -sizes (by sizes) and -held (photos kept aside) after that; seeds are called seeds-NAME. A folder may hold a note.txt, which is
 kept beside its figures. --more NAME=FOLDER adds another folder's students under NAME. --before NAME=FILE takes an older result
 along: its students under students_NAME, its rows of MiT-B0 where there are no newer ones, its seeds under NAME-..., the rest as it is.
 Needs nothing but Python.
@@ -16,7 +16,7 @@ import statistics
 
 KEEP = ["miou", "mdice", "boundary_f1", "ece", "tv_smoothness", "compactness", "edge_regularity", "small_object_recall",
         "pixel_accuracy", "mean_accuracy"]
-VARIANTS = {"": "", "-1.5": "_enlarged", "-ms": "_ms", "-large": "_large_ms", "-tags": "_calibrated", "-held": "_held"}
+VARIANTS = {"": "", "-1.5": "_enlarged", "-ms": "_ms", "-large": "_large_ms", "-tags": "_calibrated", "-sizes": "_sizes", "-held": "_held"}
 
 
 def read(folder):
@@ -77,7 +77,7 @@ def take_along(result, name, before):
 
 
 def table(rows):
-    heads = ["miou", "miou_enlarged", "miou_ms", "miou_large_ms", "miou_calibrated", "miou_held", "mdice", "boundary_f1", "ece", "tv_smoothness",
+    heads = ["miou", "miou_enlarged", "miou_ms", "miou_large_ms", "miou_calibrated", "miou_sizes", "miou_held", "mdice", "boundary_f1", "ece", "tv_smoothness",
              "compactness", "edge_regularity", "small_object_recall"]
     print("| row | " + " | ".join(heads) + " |")
     print("| --- |" + " --- |" * len(heads))
@@ -87,7 +87,7 @@ def table(rows):
             value = figures.get(head)
             digits = 3 if head in ("tv_smoothness", "compactness", "edge_regularity") else 1
             text = "" if value is None else f"{value:.{digits}f}"
-            key, what = next(((k, head[: len(head) - len(k)]) for k in ("_large_ms", "_enlarged", "_calibrated", "_held", "_ms")
+            key, what = next(((k, head[: len(head) - len(k)]) for k in ("_large_ms", "_enlarged", "_calibrated", "_sizes", "_held", "_ms")
                               if head.endswith(k)), ("", head))
             span = figures["runs"][0].get("intervals" + key, {}).get(what)
             if text and span and len(figures["runs"]) == 1 and what in ("miou", "boundary_f1", "ece"):

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# The whole series on VOC in one go on one GPU, students side by side: encoders (distilled further where asked), tags and
-# seeds from them, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than
-# the seeds), all scored on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder
-# laid at $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Students learn from train_aug less 464 photos of
-# train, by which one of two starts may be chosen: the tag classifier's encoder, or the unchanged one at a lower rate (gentle), A0 and A6 of
-# each. Second runs (RANDOM_SEEDS="0 1") follow the first, of the first start alone. Settings: those of common.sh and the ones below.
+# The whole series on VOC in one go on one GPU, students side by side: encoders (distilled further where asked), seeds from them as they
+# are, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than the seeds), all scored
+# on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder laid at
+# $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Students learn from train_aug less 464 photos of train, by
+# which one may choose. Second runs (RANDOM_SEEDS="0 1") follow the first. Settings: those of common.sh and the ones below.
 set -euo pipefail
 case ${1:-} in
   -h | --help)
@@ -30,8 +29,8 @@ export ENLARGED=1                                 # students learn from enlarged
 export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --presence 1 --fusion mixed --edges 4 --doubt 0.3 --propagate 10}
 export STUDENT_OPTIONS=${STUDENT_OPTIONS:---head-rate 1.4e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-refine par --relabel-flip --trust 0.5 --relabel-from 0.4 --relabel-every 0.7}
-RATE=${RATE:-1.4e-4}                              # of encoders that come from a tag classifier
-GENTLE=${GENTLE:-1e-4}                            # of the unchanged encoder
+RATE=${RATE:-1e-4}                                # of the encoder
+export SIZES=${SIZES-scripts/voc/sizes.txt}       # students are scored once more with these; empty: they are not
 student_crop=${STUDENT_CROP:-384}
 student_batch=${STUDENT_BATCH:-32}
 
@@ -55,14 +54,6 @@ beside() {
   ) &
 }
 
-# after PID COMMAND ...: when that process has ended.
-after() {
-  local pid=$1
-  shift
-  while kill -0 "$pid" 2> /dev/null; do sleep 1; done
-  "$@"
-}
-
 # student WORK ROW RATE [OPTIONS]: trained, then scored, for each of RANDOM_SEEDS; later ones by one scale alone.
 student() {
   local work=$1 row=$2 rate=$3 seed first=${RANDOM_SEEDS:-0}
@@ -74,13 +65,10 @@ student() {
   done
 }
 
-# gently: A6 and A0 of the unchanged encoder.
-gently() { student "$WORK/gentle" A6 "$GENTLE" && student "$WORK/gentle" A0 "$GENTLE"; }
-
-# stage_a ENCODER REFINEMENTS REFINE: stage_a.sh, whose tags come first; without refinements tags alone.
+# stage_a ENCODER REFINEMENTS REFINE: stage_a.sh, whose classifiers come first; without refinements they are all.
 stage_a() { INIT=$1 REFINEMENTS=$2 REFINE=$3 scripts/voc/stage_a.sh; }
 
-# classifier WHICH: tags, or one of FROZEN.
+# classifier STRIDE: one of FROZEN.
 classifier() { CLASSIFIERS=$1 stage_a "$distilled" "" ""; }
 
 # distil ARCH INIT OUT OPTIONS: an encoder distilled further; one that is there already is left alone.
@@ -96,12 +84,6 @@ distil() {
     --init "$2" --photos-at-most "$LIMIT" --out "$3.part" "${options[@]}" && mv "$3.part" "$3"
 }
 
-# What students of MiT-B0 start from.
-small_tags() {
-  distil mit_b0 "$ENCODER_B0" "$SMALL/mit_b0.safetensors" "$DISTIL_B0" &&
-    ARCH=mit_b0 WORK=$SMALL FROZEN= stage_a "$SMALL/mit_b0.safetensors" "" ""
-}
-
 lists=$VOC/ImageSets/Segmentation
 if [ ! -f "$lists/fit.txt" ]; then
   shuf --random-source=<(yes 7) "$lists/train.txt" | sed -n 1,464p | sort > "$lists/held.txt"
@@ -112,35 +94,31 @@ distilled=$WORK/mit_b1.safetensors
 distil mit_b1 "$ENCODER" "$distilled" "$DISTIL" > "$logs/distil.log" 2>&1
 note "encoder is done"
 # One training alone cannot launch kernels as fast as the GPU takes them.
-beside tags classifier tags
-tags=$!
+export INIT=$distilled
+RANDOM_SEEDS=0 beside supervised student "$WORK" supervised "$RATE"
 frozen=()
 for stride in $FROZEN; do
   beside "tags-$stride" classifier "$stride"
   frozen+=($!)
 done
-INIT=$WORK/tags RANDOM_SEEDS=0 beside supervised after "$tags" student "$WORK" supervised "$RATE"
 wait "${frozen[@]}"
 if [ -n "$SMALL" ]; then
-  beside tags-b0 small_tags
+  beside encoder-b0 distil mit_b0 "$ENCODER_B0" "$SMALL/mit_b0.safetensors" "$DISTIL_B0"
   small=$!
 fi
 CLASSIFIERS=" " stage_a "$distilled" "" affinity,par > "$logs/seeds.log" 2>&1
 note "seeds are done"
-wait "$tags"
 
-INIT=$WORK/tags beside A6 student "$WORK" A6 "$RATE"
+beside A6 student "$WORK" A6 "$RATE"
 teacher=$!
-export SEEDS=$WORK/seeds/train_aug
-INIT=$WORK/tags-32 RANDOM_SEEDS=0 beside gentle gently
-INIT=$WORK/tags beside A0 student "$WORK" A0 "$RATE"
+beside A0 student "$WORK" A0 "$RATE"
 CLASSIFIERS=" " THREADS=${SCORING_THREADS:-6} beside seed-scores stage_a "$distilled" "${SEED_ROWS:-none crf par affinity affinity,par}" affinity,par
 
 if [ -n "$SMALL" ]; then
   relabelled=$WORK/students/A6-0/relabelled/round-01
   until grep -qs '"complete": true' "$relabelled/seeds.json" || ! kill -0 "$teacher" 2> /dev/null; do sleep 2; done
   wait "$small" || true
-  ARCH=mit_b0 EPOCHS=$EPOCHS_B0 SEEDS=$relabelled INIT=$SMALL/tags RANDOM_SEEDS=0 beside A5-b0 student "$SMALL" A5 "$RATE"
+  ARCH=mit_b0 EPOCHS=$EPOCHS_B0 SEEDS=$relabelled INIT=$SMALL/mit_b0.safetensors RANDOM_SEEDS=0 beside A5-b0 student "$SMALL" A5 "$RATE"
 fi
 
 failed=0
