@@ -74,6 +74,22 @@ struct Propagate : torch::autograd::Function<Propagate> {
 
 torch::Tensor propagation_weights(const torch::Tensor& colours, double sharpness) {
   const torch::NoGradGuard no_gradient;
+  const int64_t photos = colours.size(0), channels = colours.size(1), h = colours.size(2), w = colours.size(3);
+  if (!colours.is_cpu() || w < kPropagateLanes) return propagation_weights_reference(colours, sharpness);
+  const torch::Tensor in = colours.to(torch::kFloat).contiguous();
+  torch::Tensor out = torch::empty({photos, kPropagateNeighbours, h, w}, in.options());
+  for (int64_t n = 0; n < photos; ++n) {
+    const WidePhoto photo = widened(in.const_data_ptr<float>() + n * channels * h * w, channels, h, w);
+    float* weights = out.mutable_data_ptr<float>() + n * kPropagateNeighbours * h * w;
+    at::parallel_for(0, h, 8, [&](int64_t first, int64_t last) {
+      propagation_weights_cpu(photo, static_cast<float>(sharpness), weights, first, last);
+    });
+  }
+  return out;
+}
+
+torch::Tensor propagation_weights_reference(const torch::Tensor& colours, double sharpness) {
+  const torch::NoGradGuard no_gradient;
   const int64_t h = colours.size(2), w = colours.size(3);
   const torch::Tensor here = colours.to(torch::kFloat), padded = torch::replication_pad2d(here, kMargin);
   std::vector<torch::Tensor> each;

@@ -14,7 +14,8 @@ torch::Tensor propagation_weights(const torch::Tensor& colours, double sharpness
 // the gradient is the transposed walk, so that nothing is stored on the way.
 torch::Tensor propagate(const torch::Tensor& scores, const torch::Tensor& weights, int64_t steps);
 
-// The same from torch's own operators: the reference.
+// Both from torch's own operators: the reference.
+torch::Tensor propagation_weights_reference(const torch::Tensor& colours, double sharpness = 0.3);
 torch::Tensor propagate_reference(const torch::Tensor& scores, const torch::Tensor& weights, int64_t steps);
 
 }  // namespace crisp::ops

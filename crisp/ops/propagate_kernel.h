@@ -18,6 +18,20 @@ inline const std::vector<Offset>& propagate_offsets() {
   return offsets;
 }
 
+inline constexpr int64_t kPropagateLanes = 16;  // cells that the CPU's kernels work on at once
+
+// A photo's channels with kPropagateReach more cells on every side, the nearest inside.
+struct WidePhoto {
+  int64_t channels, height, width;
+  std::vector<float> numbers;
+  int64_t stride() const { return width + 2 * kPropagateReach; }
+  int64_t plane() const { return (height + 2 * kPropagateReach) * stride(); }
+};
+WidePhoto widened(const float* colours, int64_t channels, int64_t height, int64_t width);
+
+// Rows [first, last) of a photo's weights [offsets, height, width]. The photo is at least kPropagateLanes wide.
+void propagation_weights_cpu(const WidePhoto& photo, float sharpness, float* out, int64_t first, int64_t last);
+
 struct PropagateProblem {
   const float* weights;  // [N, offsets, height, width]
   int64_t labels, height, width, steps;

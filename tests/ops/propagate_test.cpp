@@ -28,6 +28,20 @@ TEST(Propagate, IsPixelAdaptiveRefinementByColour) {
   }
 }
 
+TEST(Propagate, WeightsEqualTorchsOperators) {
+  torch::manual_seed(5);
+  for (const auto& [h, w] : {std::pair{12, 19}, std::pair{3, 16}, std::pair{1, 33}, std::pair{30, 5}, std::pair{21, 70}}) {
+    for (const int channels : {1, 3}) {
+      // Noise, with a flat patch and a bright cell: deviations from nothing to large.
+      torch::Tensor photo = torch::rand({2, channels, h, w});
+      photo.slice(3, 0, w / 2).fill_(0.25);
+      photo[1][0][0][w - 1] = 40;
+      expect_close("weights", ops::propagation_weights(photo), ops::propagation_weights_reference(photo), 1e-5);
+      expect_close("sharper", ops::propagation_weights(photo, 0.1), ops::propagation_weights_reference(photo, 0.1), 1e-5);
+    }
+  }
+}
+
 TEST(Propagate, EqualsTorchsOperatorsAndTheirGradients) {
   torch::manual_seed(4);
   for (const torch::Device& device : devices()) {
@@ -36,8 +50,8 @@ TEST(Propagate, EqualsTorchsOperatorsAndTheirGradients) {
          {std::pair{12, 19}, std::pair{3, 5}, std::pair{1, 1}, std::pair{9, 2}, std::pair{21, 70}}) {
       ++steps;
       const torch::Tensor weights = ops::propagation_weights(torch::rand({2, 3, h, w}, device));
-      const torch::Tensor wanted = torch::randn({2, 5, h, w}, device);
-      torch::Tensor fused = torch::randn({2, 5, h, w}, device).requires_grad_();
+      const torch::Tensor wanted = torch::randn({2, 8, h, w}, device);  // more planes than are walked together
+      torch::Tensor fused = torch::randn({2, 8, h, w}, device).requires_grad_();
       torch::Tensor plain = fused.detach().clone().requires_grad_();
       const torch::Tensor a = ops::propagate(fused, weights, steps),
                           b = ops::propagate_reference(plain, weights, steps);
