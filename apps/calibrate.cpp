@@ -10,7 +10,8 @@ int run_calibrate(const Arguments& arguments) {
   CommandLine line(
       "calibrate",
       "Shifts the classes of a trained model until each is found in as many photos as are tagged with it: a student of "
-      "pseudo-masks sees some classes too often and others too seldom, and tags show which. With --sizes until each fills as "
+      "pseudo-masks sees some classes too often and others too seldom, and tags show which. With --sizes until each "
+      "fills as "
       "much of the photos tagged with it as you say: it draws some too large and others too small, and a rough guess "
       "by someone who knows the photos is enough. No mask is looked at. Writes a new model file.",
       "  crispformer calibrate --data photos/ --model runs/student --out better.safetensors\n"
@@ -24,7 +25,8 @@ int run_calibrate(const Arguments& arguments) {
   line.app.add_option("--tags-from", o.tags_from, "auto, files, xml or masks");
   line.app.add_option("--tags", o.tags, "a cls_labels*.npy instead of the data set's own tags");
   line.app.add_option("--model", o.model, "model file or run folder")->required();
-  line.app.add_option("--sizes", o.sizes, "a file with a line `NAME PERCENT` for each class: how much of a photo it fills");
+  line.app.add_option("--sizes", o.sizes,
+                      "a file with a line `NAME PERCENT` for each class: how much of a photo it fills");
   line.app.add_option("--out", o.out, "the new model file")->required();
   line.app.add_option("--photos", o.photos, "to look at, evenly spread over the split; 0: all");
   line.app.add_option("--batch", o.batch, "photos of one size at once");

@@ -1,5 +1,5 @@
-// Propagation of scores along a photo's colours, as a student of VOC photos at zoom 1.5 does it: 21 classes, 90x120 cells, 10 steps.
-// The peer is the same walk by torch's own operators.
+// Propagation of scores along a photo's colours, as a student of VOC photos at zoom 1.5 does it: 21 classes, 90x120
+// cells, 10 steps. The peer is the same walk by torch's own operators.
 #include <benchmark/benchmark.h>
 
 #include "crisp/ops/propagate.h"

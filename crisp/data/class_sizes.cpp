@@ -16,10 +16,12 @@ std::vector<double> read_class_sizes(const Path& file, const ClassNames& classes
     if (line.empty()) continue;
     const std::string where = fmt::format("{}: line {}", file.string(), i + 1);
     const size_t space = line.find_last_of(" \t,");
-    const std::string name = space == std::string::npos ? line : trim(line.substr(0, line.find_last_not_of(" \t,", space) + 1));
+    const std::string name =
+        space == std::string::npos ? line : trim(line.substr(0, line.find_last_not_of(" \t,", space) + 1));
     const auto percent = space == std::string::npos ? std::nullopt : parse_number(line.substr(space + 1));
     if (!percent || !(*percent > 0 && *percent < 100)) {
-      throw Error("{}: '{}': a class and how much of a photo it fills, in percent, e.g. `{} 20`", where, line, classes.back());
+      throw Error("{}: '{}': a class and how much of a photo it fills, in percent, e.g. `{} 20`", where, line,
+                  classes.back());
     }
     const auto found = std::find(classes.begin(), classes.end(), name);
     if (found == classes.end()) {

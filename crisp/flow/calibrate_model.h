@@ -22,7 +22,8 @@ struct CalibrateReport {
   ClassNames classes;
 };
 
-// A finished model with class offsets matched to the tags of photos, or to sizes, as a new model file of the same precision.
+// A finished model with class offsets matched to the tags of photos, or to sizes, as a new model file of the same
+// precision.
 CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device device);
 
 }  // namespace crisp::flow

@@ -15,8 +15,8 @@ CRISP_SIMD void add_product(float* __restrict out, const float* __restrict a, co
 
 constexpr int64_t kLanes = kPropagateLanes, kTogether = 6;
 
-// One row of kTogether planes: out = the weighted sum of what lies at from[i] in each of the `wide` planes. Weights are read
-// once for all of them, and sums stay in registers: twice as fast as neighbour by neighbour.
+// One row of kTogether planes: out = the weighted sum of what lies at from[i] in each of the `wide` planes. Weights are
+// read once for all of them, and sums stay in registers: twice as fast as neighbour by neighbour.
 CRISP_SIMD void gather_row(const float* weights, int64_t area, const float* wide, int64_t plane, const int64_t* from,
                            int64_t width, float* out) {
   for (int64_t at = 0; at < width; at += kLanes) {
@@ -98,7 +98,8 @@ struct Step {
 };
 
 // Forwards, kTogether planes at once.
-void walk_together(const PropagateProblem& problem, const float* in, float* out, int64_t first, int64_t last, Step& step) {
+void walk_together(const PropagateProblem& problem, const float* in, float* out, int64_t first, int64_t last,
+                   Step& step) {
   const int64_t area = problem.height * problem.width;
   step.wide.resize(static_cast<size_t>(kTogether * problem.height * step.stride()));
   std::vector<float> planes(static_cast<size_t>(kTogether * area));

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kLanes = kPropagateLanes, kAround = kPropagateNeighbours;
 
-// The weights of kLanes cells of a row. `here`: the first of them in the first channel of the widened photo, whose channels are
-// `plane` numbers apart; from[i]: where neighbour i lies, seen from a cell. weights: [kAround, kLanes].
+// The weights of kLanes cells of a row. `here`: the first of them in the first channel of the widened photo, whose
+// channels are `plane` numbers apart; from[i]: where neighbour i lies, seen from a cell. weights: [kAround, kLanes].
 CRISP_SIMD void weigh(const float* here, int64_t plane, int64_t channels, const int64_t* from, float sharpness,
                       float* weights) {
   std::fill_n(weights, kAround * kLanes, 0.0f);

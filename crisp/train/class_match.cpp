@@ -28,7 +28,8 @@ torch::Tensor only_tags(const std::vector<int>& tags, int64_t classes) {
 }
 
 // Photos in which each class is found, or the shares of them that it fills.
-std::vector<double> found_with(const std::vector<SeenPhoto>& photos, const std::vector<double>& offsets, const MatchTo& to) {
+std::vector<double> found_with(const std::vector<SeenPhoto>& photos, const std::vector<double>& offsets,
+                               const MatchTo& to) {
   const auto classes = static_cast<int64_t>(offsets.size());
   const torch::Tensor shift = torch::tensor(offsets, torch::kFloat).view({-1, 1, 1});
   torch::Tensor found = torch::zeros({classes}, torch::kDouble);

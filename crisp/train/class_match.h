@@ -8,19 +8,21 @@
 namespace crisp::train {
 
 // A student of noisy labels finds some classes in too many photos and others in too few, and draws some too large and
-// others too small: it takes desks for monitors, rails for trains, and of people it knows the faces. Both can be seen without a
-// mask, and mended: one number a class, added to its scores, with which the class is found in as many photos as are tagged
-// with it, or fills as much of them as somebody says who knows them (matching of priors, Saerens et al., 2002; distribution
-// alignment, Berthelot et al., 2020; sizes as supervision, Pathak et al., 2015).
+// others too small: it takes desks for monitors, rails for trains, and of people it knows the faces. Both can be seen
+// without a mask, and mended: one number a class, added to its scores, with which the class is found in as many photos
+// as are tagged with it, or fills as much of them as somebody says who knows them (matching of priors, Saerens et al.,
+// 2002; distribution alignment, Berthelot et al., 2020; sizes as supervision, Pathak et al., 2015).
 struct MatchTo {
-  std::vector<double> sizes;  // the mean share of the photos tagged with it, one a class, 0: not known; none: photos are counted
-  bool tags_known = false;    // pixels are of the photo's own tags, as in relabelling
+  std::vector<double>
+      sizes;  // the mean share of the photos tagged with it, one a class, 0: not known; none: photos are counted
+  bool tags_known = false;  // pixels are of the photo's own tags, as in relabelling
 };
 
 struct ClassMatch {
-  std::vector<double> offsets;                 // one a class, within most_offset either way; the background's is 0
-  std::vector<int64_t> tagged;                 // photos with the tag
-  std::vector<double> wanted, found, matched;  // photos, or by sizes their shares summed: asked for, without and with offsets
+  std::vector<double> offsets;  // one a class, within most_offset either way; the background's is 0
+  std::vector<int64_t> tagged;  // photos with the tag
+  std::vector<double> wanted, found,
+      matched;  // photos, or by sizes their shares summed: asked for, without and with offsets
 };
 
 // Sizes are means that somebody guessed, so that they move less.

@@ -35,7 +35,7 @@ struct RelabelOptions {
   // A photo in which the teacher misses one of its tags keeps the labels it had: an object that is not found would
   // become background, and the next teacher could never find it.
   bool all = false;
-  double trust = 0;       // in the labels so far, against the teacher: 0 as in the paper, 1 as much as in the teacher
+  double trust = 0;  // in the labels so far, against the teacher: 0 as in the paper, 1 as much as in the teacher
   // Class offsets are chosen before each round, and for the model in the end (class_match.h).
   size_t match_tags = 0;      // so that classes are found in as many of so many photos as are tagged; 0: they are not
   std::vector<double> sizes;  // so that classes fill so much of them; none: they are not

@@ -30,14 +30,16 @@ TEST(Propagate, IsPixelAdaptiveRefinementByColour) {
 
 TEST(Propagate, WeightsEqualTorchsOperators) {
   torch::manual_seed(5);
-  for (const auto& [h, w] : {std::pair{12, 19}, std::pair{3, 16}, std::pair{1, 33}, std::pair{30, 5}, std::pair{21, 70}}) {
+  for (const auto& [h, w] :
+       {std::pair{12, 19}, std::pair{3, 16}, std::pair{1, 33}, std::pair{30, 5}, std::pair{21, 70}}) {
     for (const int channels : {1, 3}) {
       // Noise, with a flat patch and a bright cell: deviations from nothing to large.
       torch::Tensor photo = torch::rand({2, channels, h, w});
       photo.slice(3, 0, w / 2).fill_(0.25);
       photo[1][0][0][w - 1] = 40;
       expect_close("weights", ops::propagation_weights(photo), ops::propagation_weights_reference(photo), 1e-5);
-      expect_close("sharper", ops::propagation_weights(photo, 0.1), ops::propagation_weights_reference(photo, 0.1), 1e-5);
+      expect_close("sharper", ops::propagation_weights(photo, 0.1), ops::propagation_weights_reference(photo, 0.1),
+                   1e-5);
     }
   }
 }

@@ -37,7 +37,8 @@ TEST(ClassMatch, ClassesAreFoundAsOftenAsTheyAreTagged) {
   EXPECT_EQ(match.offsets[3], 0);
 }
 
-// A photo of 4x4 cells in whose first `sure` cells class 1 is ahead of the background by 2, and in the next `maybe` by `margin`.
+// A photo of 4x4 cells in whose first `sure` cells class 1 is ahead of the background by 2, and in the next `maybe` by
+// `margin`.
 train::SeenPhoto photo_filled(int64_t sure, int64_t maybe, double margin, std::vector<int> tags) {
   torch::Tensor scores = torch::full({3, 16}, -5.0);
   scores[0].fill_(-1.0);
@@ -155,7 +156,8 @@ TEST(ClassMatch, RelabellingUsesItsOffsets) {
     return all;
   };
   model::Segmenter teacher = drawn(small_student("A6"));
-  const train::ClassMatch match = train::match_network(teacher, scenes.samples, 0, {}, torch::kCPU, torch::kFloat, 1, 2);
+  const train::ClassMatch match =
+      train::match_network(teacher, scenes.samples, 0, {}, torch::kCPU, torch::kFloat, 1, 2);
   const std::string plain = labels(teacher, "plain");
   const std::string by_hand = labels(train::shifted(teacher, match.offsets), "by_hand");
   options.match_tags = 6;
@@ -165,8 +167,8 @@ TEST(ClassMatch, RelabellingUsesItsOffsets) {
 
   options.match_tags = 0;
   options.sizes = {0, 0.6, 0.6};
-  const train::ClassMatch sized = train::match_network(teacher, scenes.samples, 0, {options.sizes, true}, torch::kCPU,
-                                                       torch::kFloat, 1, 2);
+  const train::ClassMatch sized =
+      train::match_network(teacher, scenes.samples, 0, {options.sizes, true}, torch::kCPU, torch::kFloat, 1, 2);
   EXPECT_NE(sized.offsets, match.offsets);
   const std::string of_size = labels(teacher, "of_size");
   options.sizes = {};
