@@ -3,7 +3,7 @@
 # are, A0, A6 and the supervised model of MiT-B1, A5 of MiT-B0 on the labels that A6 made (B0's own are worse than the seeds), all scored
 # on val_dev. It calls the stages, so what is finished is left alone and what was begun goes on; an encoder laid at
 # $WORK/mit_b1.safetensors or $SMALL/mit_b0.safetensors is taken as it is. Students learn from train_aug less 464 photos of train, by
-# which one may choose. Second runs (RANDOM_SEEDS="0 1") follow the first. Settings: those of common.sh and the ones below.
+# which one may choose. One more A6 is told how large classes are ($WORK/sized). Second runs (RANDOM_SEEDS="0 1") follow the first. Settings: those of common.sh and the ones below.
 set -euo pipefail
 case ${1:-} in
   -h | --help)
@@ -30,7 +30,7 @@ export BEYOND=${BEYOND:---weighting-from 1 --heteroscedastic 0.1 --dice 0.3 --pr
 export STUDENT_OPTIONS=${STUDENT_OPTIONS:---head-rate 1.4e-3 --drop-first 0 --drop-last 0 --keep-first 1 --keep-last 1
   --found 0.5 --relabel-refine par --relabel-flip --trust 0.5 --relabel-from 0.4 --relabel-every 0.7}
 RATE=${RATE:-1e-4}                                # of the encoder
-export SIZES=${SIZES-scripts/voc/sizes.txt}       # students are scored once more with these; empty: they are not
+export SIZES=${SIZES-scripts/voc/sizes.txt}       # students are scored once more with these, and one learns with them; empty: none is
 student_crop=${STUDENT_CROP:-384}
 student_batch=${STUDENT_BATCH:-32}
 
@@ -112,6 +112,7 @@ note "seeds are done"
 beside A6 student "$WORK" A6 "$RATE"
 teacher=$!
 beside A0 student "$WORK" A0 "$RATE"
+[ -z "$SIZES" ] || SEEDS=$WORK/seeds/train_aug SIZES= RANDOM_SEEDS=0 beside sized student "$WORK/sized" A6 "$RATE" --sizes "$SIZES"
 CLASSIFIERS=" " THREADS=${SCORING_THREADS:-6} beside seed-scores stage_a "$distilled" "${SEED_ROWS:-none crf par affinity affinity,par}" affinity,par
 
 if [ -n "$SMALL" ]; then
