@@ -301,8 +301,9 @@ TEST_F(Train, AResumedRunKeepsItsFlags) {
 
 TEST_F(Train, APresetHoldsHoweverItIsGiven) {
   write_atomic(at("paper.toml"), "preset=\"paper\"\n");
-  const std::string base = " --epochs 1 --val none --no-relabel --arch mit_b0 --width 16 --crop 32 --batch 12 --data " +
-                           quoted(photos()) + " --seeds " + quoted(seeds());
+  const std::string base =
+      " --threads 1 --epochs 1 --val none --no-relabel --arch mit_b0 --width 16 --crop 32 --batch 12 --data " +
+      quoted(photos()) + " --seeds " + quoted(seeds());
   const std::vector<std::pair<std::string, std::string>> ways = {
       {"joined", "--preset=paper"}, {"apart", "--preset paper"}, {"file", "--config " + quoted(at("paper.toml"))}};
   for (const auto& [name, way] : ways) {
