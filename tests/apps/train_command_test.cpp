@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 class Train : public testing::Test {
  protected:
   static constexpr const char* kQuick =
-      " --arch mit_b0 --width 16 --crop 32 --batch 4 --threads 2 --passes 2 --seed 9 --rate 2e-4 --head-rate 2e-3 ";
+      " --arch mit_b0 --width 16 --crop 32 --batch 4 --threads 1 --passes 2 --seed 9 --rate 2e-4 --head-rate 2e-3 ";
 
   static void SetUpTestSuite() {
     common_ = std::make_unique<TemporaryFolder>();
