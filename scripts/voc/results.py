@@ -68,7 +68,7 @@ def take_along(result, name, before):
         if part == "students":
             rows["supervised"] = before.pop("supervised")
         else:
-            result[part] = {**{row: {**rows[row], "series": name} for row in rows if row not in result[part]}, **result[part]}
+            result[part] = {**{row: {"series": name, **rows[row]} for row in rows if row not in result[part]}, **result[part]}
     for row, figures in before.pop("seeds")["rows"].items():
         result["seeds"]["rows"][f"{name}-{row}" if row in result["seeds"]["rows"] else row] = figures
     result["series"] = {**before.pop("series", {}), name: {key: before.pop(key) for key in ("hardware", "commit")}}
