@@ -8,17 +8,6 @@
 #include "crisp/model/load.h"
 
 namespace crisp::flow {
-namespace {
-
-// Half precision where the file has it, else f32.
-torch::ScalarType stored_type(const Path& model) {
-  for (const auto& [name, tensor] : tensor::read_checkpoint(model::model_inside(model)).tensors) {
-    if (tensor.scalar_type() == torch::kHalf) return torch::kHalf;
-  }
-  return torch::kFloat;
-}
-
-}  // namespace
 
 CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device device) {
   if (options.batch < 1) throw UsageError("--batch {}: at least one", options.batch);
@@ -38,7 +27,7 @@ CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device d
                          dataset.classes};
   model::Segmenter calibrated = train::shifted(network, report.match.offsets);
   calibrated->to(torch::kCPU);
-  model::save_segmenter(options.out, calibrated, stored_type(options.model),
+  model::save_segmenter(options.out, calibrated, model::stored_type(options.model),
                         {{"calibrated_by", to.sizes.empty() ? "tags" : "sizes"}});
   return report;
 }

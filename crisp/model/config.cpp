@@ -30,6 +30,7 @@ void for_each_option(Head& head, Visit&& visit) {
   visit("side", head.side);
   visit("offsets", head.offsets);
   visit("presence", head.presence);
+  visit("recogniser", head.recogniser);
   visit("fusion", head.fusion);
   visit("variance", head.variance);
   visit("refine", head.refine);

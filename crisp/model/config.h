@@ -49,6 +49,7 @@ struct HeadConfig {
   int64_t side = 0;  // typical long side of the photos it learned from; 0: not known. Much larger ones are shrunk
   std::vector<double> offsets;  // added to the final scores, one a class; none: nothing is (train/class_match.h)
   bool presence = false;        // a branch that says which classes the photo shows (presence.h)
+  std::string recogniser;       // "efficientnet_lite2", ...: a second network that says it too (recogniser.h); "": none
   // CrispFormer only.
   Fusion fusion = Fusion::kDmf;
   bool variance = true;

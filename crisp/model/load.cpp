@@ -69,6 +69,13 @@ Path model_inside(const Path& file_or_run) {
   return run ? model : file_or_run;
 }
 
+torch::ScalarType stored_type(const Path& file_or_run) {
+  for (const auto& [name, tensor] : tensor::read_checkpoint(model_inside(file_or_run)).tensors) {
+    if (tensor.scalar_type() == torch::kHalf) return torch::kHalf;
+  }
+  return torch::kFloat;
+}
+
 EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint) {
   EncoderConfig config;
   if (checkpoint.arch == "custom" || checkpoint.arch == "unknown") {

@@ -16,6 +16,9 @@ Segmenter load_segmenter(const Path& file_or_folder);
 // The model file of a run folder; any other path as it is.
 Path model_inside(const Path& file_or_run);
 
+// Half precision where a model has it, else f32.
+torch::ScalarType stored_type(const Path& file_or_run);
+
 // The encoder a checkpoint holds: a known one by its name, another by the shapes of its tensors.
 EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint);
 

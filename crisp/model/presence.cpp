@@ -28,9 +28,9 @@ torch::Tensor PresenceImpl::forward(const torch::Tensor& coarsest, const torch::
   return mean_of_best(maps, photo_share(photo, maps), kPresenceShare);
 }
 
-torch::Tensor gated_by_presence(const torch::Tensor& refined, const torch::Tensor& presence) {
+torch::Tensor gated_by_presence(const torch::Tensor& refined, const torch::Tensor& presence, double strength) {
   const torch::Tensor unlikely = (torch::log_sigmoid(presence.to(torch::kFloat)) + std::log(2.0)).clamp_max(0);
-  const torch::Tensor there = torch::constant_pad_nd(unlikely / 2, {1, 0});
+  const torch::Tensor there = torch::constant_pad_nd(unlikely * strength, {1, 0});
   return refined + there.to(refined.dtype()).unsqueeze(2).unsqueeze(3);
 }
 

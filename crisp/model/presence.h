@@ -24,9 +24,12 @@ struct PresenceImpl : torch::nn::Module {
 };
 TORCH_MODULE(Presence);
 
-// Z*_k + min(0, log(2 P(k is there))) / 2: a pixel's class must be one that the photo may show. What is likelier there
-// than not is left alone, and so is the background. Half of it, since pixels come from the same encoder and know most
-// of it already: the whole makes masks surer of themselves than they are right.
-torch::Tensor gated_by_presence(const torch::Tensor& refined, const torch::Tensor& presence);
+// Z*_k + strength * min(0, log(2 P(k is there))): a pixel's class must be one that the photo may show. What is likelier
+// there than not is left alone, and so is the background.
+torch::Tensor gated_by_presence(const torch::Tensor& refined, const torch::Tensor& presence, double strength);
+
+// Half of it for this branch, since pixels come from the same encoder and know most of it already: the whole makes
+// masks surer of themselves than they are right.
+inline constexpr double kPresenceStrength = 0.5;
 
 }  // namespace crisp::model

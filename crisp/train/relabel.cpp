@@ -123,9 +123,11 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torc
       const torch::Tensor seen = mirrored ? scaled.flip(3) : scaled;
       const torch::Tensor padded = model::pad_to_smallest(seen);
       const model::Features features = teacher.encoder->forward(padded);
+      const torch::Tensor recognised = presence ? teacher.recognised(seen) : torch::Tensor();
       const auto take = [&](model::Prediction said) {
         teacher.propagate(padded, said);
         if (presence) teacher.add_presence(features, {}, said);
+        teacher.gate_by(recognised, said);
         count(said);
       };
       if (passes > 1) {

@@ -21,7 +21,7 @@ DISTIL=${DISTIL:-}                                # options of distil.py; empty:
 DISTIL_B0=${DISTIL_B0:---teacher 0,1,2 --seconds 150}
 export FROZEN="16 32" HELD=held LEARNED=fit
 export WALKED_BACKGROUND=${WALKED_BACKGROUND:-0.45}  # CHOSEN WITH MASKS: 240 photos of train
-ZOOM=${ZOOM:-1.5}
+ZOOM=${ZOOM:-1.8}                                # CHOSEN WITH MASKS of held photos, by the shipped MiT-B0
 export EPOCHS=${EPOCHS:-12} SUPERVISED_EPOCHS=${SUPERVISED_EPOCHS:-70}
 EPOCHS_B0=${EPOCHS_B0:-6}
 export ENLARGED=1                                 # students learn from enlarged photos: no further scale is tried
@@ -31,7 +31,7 @@ export STUDENT_OPTIONS=${STUDENT_OPTIONS:---head-rate 1.4e-3 --drop-first 0 --dr
   --found 0.5 --relabel-refine par --relabel-flip --trust 0.5 --relabel-from 0.4 --relabel-every 0.7}
 RATE=${RATE:-1e-4}                                # of the encoder
 export SIZES=${SIZES-scripts/voc/sizes.txt}       # students are scored once more with these, and one learns with them; empty: none is
-student_crop=${STUDENT_CROP:-384}
+student_crop=${STUDENT_CROP:-448}
 student_batch=${STUDENT_BATCH:-32}
 
 logs=$WORK/logs

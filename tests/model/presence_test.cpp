@@ -34,11 +34,12 @@ TEST(Presence, TheMeanOfTheBestCellsKnowsPadding) {
 TEST(Presence, TheGateHoldsBackWhatIsUnlikely) {
   const torch::Tensor refined = torch::zeros({1, 4, 1, 2});
   const torch::Tensor presence = torch::tensor({{0.0f, -3.0f, 2.0f}});
-  const torch::Tensor gated = model::gated_by_presence(refined, presence);
+  const torch::Tensor gated = model::gated_by_presence(refined, presence, 0.5);
   const torch::Tensor expected =
       torch::tensor({0.0, 0.0, 0.5 * std::log(2 / (1 + std::exp(3.0))), 0.0}).view({1, 4, 1, 1});
   expect_close("gated", gated, expected.to(torch::kFloat).expand({1, 4, 1, 2}), 1e-6);
-  const torch::Tensor far = model::gated_by_presence(refined.to(torch::kHalf), presence * 1e4);
+  expect_close("twice as strong", model::gated_by_presence(refined, presence, 1), 2 * gated, 1e-6);
+  const torch::Tensor far = model::gated_by_presence(refined.to(torch::kHalf), presence * 1e4, 1);
   EXPECT_TRUE(torch::isfinite(far).all().item<bool>());
 }
 
@@ -51,7 +52,7 @@ TEST(Presence, GatesInEvaluationAndOnlySpeaksInTraining) {
     const torch::Tensor plain = network->head->forward(features, {}).refined;
     const model::Prediction said = network->forward(images);
     ASSERT_EQ(said.presence.sizes(), (std::vector<int64_t>{2, 4})) << row;
-    expect_close(row, said.refined, model::gated_by_presence(plain, said.presence), 1e-5);
+    expect_close(row, said.refined, model::gated_by_presence(plain, said.presence, model::kPresenceStrength), 1e-5);
     const torch::Tensor alone = network->forward(images.narrow(0, 1, 1)).refined;
     expect_close("a photo by itself", alone, said.refined.narrow(0, 1, 1), 1e-4);
     network->train();
