@@ -46,9 +46,10 @@ ClassNames renamed(const std::string& classes, const ClassNames& model) {
 
 // The model to use where none is named: the one shipped with the program.
 Path default_model() {
-  const Path model = shipped_weights("crispformer_b0_voc.safetensors");
-  if (model.empty()) throw UsageError("--model is needed: a model file, a run folder, or a hub folder");
-  return model;
+  for (const char* name : {"crispformer_b0_voc_recogniser.safetensors", "crispformer_b0_voc.safetensors"}) {
+    if (const Path model = shipped_weights(name); !model.empty()) return model;
+  }
+  throw UsageError("--model is needed: a model file, a run folder, or a hub folder");
 }
 
 Json to_json(const flow::PredictReport& report, const ClassNames& classes) {

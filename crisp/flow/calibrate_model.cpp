@@ -27,8 +27,7 @@ CalibrateReport calibrate_model(const CalibrateOptions& options, torch::Device d
                          dataset.classes};
   model::Segmenter calibrated = train::shifted(network, report.match.offsets);
   calibrated->to(torch::kCPU);
-  model::save_segmenter(options.out, calibrated, model::stored_type(options.model),
-                        {{"calibrated_by", to.sizes.empty() ? "tags" : "sizes"}});
+  model::save_changed(options.out, calibrated, options.model, {{"calibrated_by", to.sizes.empty() ? "tags" : "sizes"}});
   return report;
 }
 

@@ -142,7 +142,7 @@ RecogniseReport recognise_model(const RecogniseOptions& options, torch::Device d
   const train::TagLayer layer = train::learn_tags(seen.features, seen.tags);
   network->to(torch::kCPU);
   tensor::load_into(*network->recogniser->scores, {{"weight", layer.weight}, {"bias", layer.bias}}, "the tags");
-  model::save_segmenter(options.out, network, model::stored_type(options.model), {{"recogniser", "learned from tags"}});
+  model::save_changed(options.out, network, options.model, {{"recogniser", "learned from tags"}});
   return report;
 }
 

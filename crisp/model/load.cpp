@@ -1,5 +1,7 @@
 #include "crisp/model/load.h"
 
+#include <algorithm>
+
 #include "crisp/base/error.h"
 
 namespace crisp::model {
@@ -69,13 +71,6 @@ Path model_inside(const Path& file_or_run) {
   return run ? model : file_or_run;
 }
 
-torch::ScalarType stored_type(const Path& file_or_run) {
-  for (const auto& [name, tensor] : tensor::read_checkpoint(model_inside(file_or_run)).tensors) {
-    if (tensor.scalar_type() == torch::kHalf) return torch::kHalf;
-  }
-  return torch::kFloat;
-}
-
 EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint) {
   EncoderConfig config;
   if (checkpoint.arch == "custom" || checkpoint.arch == "unknown") {
@@ -128,6 +123,18 @@ void save_segmenter(const Path& path, const Segmenter& network, torch::ScalarTyp
                                .options = to_json_text(config.head),
                                .extra = extra};
   tensor::write_model_file(path, tensor::state_of(*network), meta, type);
+}
+
+void save_changed(const Path& path, const Segmenter& network, const Path& origin, const tensor::Metadata& more) {
+  const tensor::Checkpoint checkpoint = tensor::read_checkpoint(model_inside(origin));
+  const auto half = [](const auto& item) { return item.second.scalar_type() == torch::kHalf; };
+  const bool halved = std::any_of(checkpoint.tensors.begin(), checkpoint.tensors.end(), half);
+  tensor::Metadata extra;
+  if (tensor::is_model_file(checkpoint.metadata)) {
+    extra = tensor::read_model_meta(checkpoint.metadata, checkpoint.file.string()).extra;
+  }
+  for (const auto& [name, value] : more) extra[name] = value;
+  save_segmenter(path, network, halved ? torch::kHalf : torch::kFloat, extra);
 }
 
 }  // namespace crisp::model

@@ -16,9 +16,6 @@ Segmenter load_segmenter(const Path& file_or_folder);
 // The model file of a run folder; any other path as it is.
 Path model_inside(const Path& file_or_run);
 
-// Half precision where a model has it, else f32.
-torch::ScalarType stored_type(const Path& file_or_run);
-
 // The encoder a checkpoint holds: a known one by its name, another by the shapes of its tensors.
 EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint);
 
@@ -32,5 +29,9 @@ bool load_presence(Segmenter& network, const Path& file_or_folder);
 // One safetensors file that is complete by itself. `extra` goes into its metadata.
 void save_segmenter(const Path& path, const Segmenter& network, torch::ScalarType type = torch::kFloat32,
                     const tensor::Metadata& extra = {});
+
+// A network made of the one in `origin`, in the precision of that file and with what it says of itself (that it learned
+// from masks, say), `more` added.
+void save_changed(const Path& path, const Segmenter& network, const Path& origin, const tensor::Metadata& more);
 
 }  // namespace crisp::model

@@ -267,7 +267,9 @@ TEST_F(Train, CalibrateShiftsAModelByTags) {
   EXPECT_GT(offsets(at("new.safetensors")).size(), 12u);
   EXPECT_EQ(offsets(at("new.safetensors")), offsets(at("matched") / "model.safetensors"));
   EXPECT_NE(offsets(at("new.safetensors")), offsets(at("plain") / "model.safetensors"));
-  EXPECT_TRUE(contains(run_program("info " + quoted(at("new.safetensors"))).out, "f32"));
+  const std::string info = run_program("info " + quoted(at("new.safetensors"))).out;
+  EXPECT_TRUE(contains(info, "f32")) << info;
+  EXPECT_TRUE(contains(info, "labels = seeds")) << info;
 
   write_atomic(at("sizes.txt"), "# by eye\n" + read_classes((photos() / "classes.txt").string())[1] + " 55\n");
   const std::string sizes = " --sizes " + quoted(at("sizes.txt"));

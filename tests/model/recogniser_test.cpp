@@ -8,6 +8,7 @@
 #include "crisp/infer/predictor.h"
 #include "crisp/model/cost.h"
 #include "crisp/model/load.h"
+#include "crisp/tensor/safetensors.h"
 #include "crisp/train/relabel.h"
 #include "tests/model/tiny.h"
 #include "tests/support/tensors.h"
@@ -177,10 +178,18 @@ TEST(Recogniser, GoesThroughAFile) {
   EXPECT_EQ(again->config.head.recogniser, "efficientnet_lite0");
   EXPECT_TRUE(again->forward(images).refined.equal(network->forward(images).refined));
   EXPECT_FALSE(plain_twin(again)->forward(images).refined.equal(network->forward(images).refined));
-  EXPECT_EQ(model::stored_type(file), torch::kFloat);
-  model::save_segmenter(file, network, torch::kHalf);
-  EXPECT_EQ(model::stored_type(file), torch::kHalf);
-  expect_close("half", model::load_segmenter(file)->forward(images).refined, network->forward(images).refined, 0.05);
+
+  // What a file says of itself goes on to what is made of it, and so does its precision.
+  const Path changed = folder.path() / "changed.safetensors";
+  model::save_changed(changed, network, file, {});
+  EXPECT_EQ(tensor::read_safetensors(changed).tensors.at("head.classifier.weight").scalar_type(), torch::kFloat);
+  model::save_segmenter(file, network, torch::kHalf, {{"labels", "masks"}, {"by", "one"}});
+  model::save_changed(changed, network, file, {{"by", "another"}});
+  const tensor::NamedTensors read = tensor::read_safetensors(changed);
+  EXPECT_EQ(read.tensors.at("head.classifier.weight").scalar_type(), torch::kHalf);
+  EXPECT_EQ(read.metadata.at("labels"), "masks");
+  EXPECT_EQ(read.metadata.at("by"), "another");
+  expect_close("half", model::load_segmenter(changed)->forward(images).refined, network->forward(images).refined, 0.05);
 }
 
 // Files from before there were recognisers do not name the option.
