@@ -127,8 +127,9 @@ int print_file(const std::string& path, bool tensors, bool json) {
   }
   fmt::print("{}\n{}\n\n", checkpoint.file.string(), checkpoint.description);
   fmt::print("{:<12} {}\n{:<12} {}\n", "names", tensor::style_name(checkpoint.style), "arch", checkpoint.arch);
-  fmt::print("{:<12} {}\n", "head",
-             checkpoint.head == "none" ? "none: an encoder, to start a training from" : checkpoint.head);
+  const std::string none = checkpoint.arch == "unknown" ? "none, and no encoder that trainings start from"
+                                                        : "none: an encoder, to start a training from";
+  fmt::print("{:<12} {}\n", "head", checkpoint.head == "none" ? none : checkpoint.head);
   if (checkpoint.width > 0) fmt::print("{:<12} {}\n", "width", checkpoint.width);
   if (checkpoint.class_count > 0) {
     fmt::print("{:<12} {}{}\n", "classes", checkpoint.class_count,

@@ -33,6 +33,10 @@ void read_custom_shape(const tensor::Checkpoint& checkpoint, EncoderConfig& conf
 }
 
 SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
+  if (checkpoint.head == "none" && checkpoint.arch == "unknown") {
+    throw Error("{}: neither an encoder nor a head is in it ({}); it cannot segment", checkpoint.file.string(),
+                checkpoint.description);
+  }
   if (checkpoint.head == "none") {
     throw Error(
         "{}: this is an encoder without a segmentation head ({}); it can start a training (--init), but it cannot "

@@ -321,6 +321,14 @@ TEST_F(Train, RecogniseGivesAModelASecondOpinion) {
   EXPECT_EQ(none.status, 2);
   EXPECT_TRUE(contains(none.err, "--batch 0: at least one")) << none.err;
   EXPECT_EQ(run_program(call).status, 2) << "no --out";
+  // Its network alone is no model, and says so.
+  const std::string network = "weights/efficientnet_lite2.safetensors";
+  EXPECT_TRUE(contains(run_program("info " + network).out, "none, and no encoder that trainings start from"));
+  const ProgramResult alone =
+      run_program("predict " + quoted(photos() / "images") + " --model " + network + " --out " + quoted(at("masks")));
+  EXPECT_EQ(alone.status, 1);
+  EXPECT_TRUE(contains(alone.err, "efficientnet_lite2.safetensors: neither an encoder nor a head is in it"))
+      << alone.err;
   const Path model = at("plain") / "model.safetensors";
   const ProgramResult other =
       run_program(call + " --recogniser " + quoted(model) + " --out " + quoted(at("x.safetensors")));
