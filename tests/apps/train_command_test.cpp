@@ -1,68 +1,11 @@
 // `crispformer train` from the shell: kills, a full disk, bad input, what outputs say, overfitting.
-#include <fmt/format.h>
-
 #include "crisp/data/seed_folder.h"
-#include "tests/apps/seeds_fixture.h"
+#include "tests/apps/train_fixture.h"
 
 namespace crisp::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-// 15 rendered photos of 64 pixels, 12 of them to learn from, and their masks as seeds.
-class Train : public testing::Test {
- protected:
-  static constexpr const char* kQuick =
-      " --arch mit_b0 --width 16 --crop 32 --batch 4 --threads 1 --passes 2 --seed 9 --rate 2e-4 --head-rate 2e-3 ";
-
-  static void SetUpTestSuite() {
-    common_ = std::make_unique<TemporaryFolder>();
-    ProgramResult made = run_program("synth --images 15 --size 64 --classes 4 --seed 3 --out " + quoted(photos()));
-    ASSERT_EQ(made.status, 0) << made.err;
-    made = run_program("seeds-import --masks " + quoted(photos() / "masks") + " --data " + quoted(photos()) +
-                       " --out " + quoted(seeds()));
-    ASSERT_EQ(made.status, 0) << made.err;
-  }
-  static void TearDownTestSuite() { common_.reset(); }
-
-  static Path photos() { return common_->path() / "photos"; }
-  static Path seeds() { return common_->path() / "seeds"; }
-  Path at(const std::string& name) const { return folder_.path() / name; }
-  static std::string from_seeds() { return " --data " + quoted(photos()) + " --seeds " + quoted(seeds()) + kQuick; }
-  static ProgramResult train(const std::string& options, const Path& out) {
-    return run_program("train " + options + " --out " + quoted(out));
-  }
-  static nlohmann::json json(const Path& file) { return nlohmann::json::parse(read_text(file)); }
-
-  // The log's lines but for what a clock decides.
-  static std::vector<nlohmann::json> log_of(const Path& run) {
-    std::vector<nlohmann::json> all;
-    std::istringstream text(read_text(run / "log.jsonl"));
-    for (std::string line; std::getline(text, line);) {
-      all.push_back(nlohmann::json::parse(line));
-      all.back().erase("seconds");
-      all.back().erase("images_per_s");
-    }
-    return all;
-  }
-
-  // Starts `crispformer ARGUMENTS`, waits until `count` (a shell command that prints a number) reaches `least`, does
-  // `then` (in the shell, $pid being the process), and waits. The status is the process's.
-  static ProgramResult disturbed(const std::string& arguments, const std::string& count, int least,
-                                 const std::string& then) {
-    return run_shell(program() + " " + arguments + " & pid=$!; while [ $(" + count + ") -lt " + std::to_string(least) +
-                     " ] && kill -0 $pid; do sleep 0.005; done; " + then + "; wait $pid");
-  }
-  static std::string files_in(const Path& folder, const std::string& pattern = "") {
-    return "ls " + quoted(folder) + " 2>/dev/null | grep -c -e " + quote(pattern);
-  }
-  static std::string lines_of(const Path& file) { return "cat " + quoted(file) + " 2>/dev/null | wc -l"; }
-
-  TemporaryFolder folder_;
-
- private:
-  static inline std::unique_ptr<TemporaryFolder> common_;
-};
 
 TEST_F(Train, KilledAtAnyMomentItEndsWithTheSameBits) {
   // 12 steps; rounds before steps 4, 8 and 12; a checkpoint every second epoch.
@@ -222,119 +165,6 @@ TEST_F(Train, AblateTrainsTheRowsThatWereAskedFor) {
   const ProgramResult unknown = run_program(call + "A0,A9");
   EXPECT_EQ(unknown.status, 2);
   EXPECT_TRUE(contains(unknown.err, "--rows A9: the table has A0, A6")) << unknown.err;
-}
-
-// A finished model labels photos for a next student, which knows its zoom.
-TEST_F(Train, RelabelMakesSeedsForANextStudent) {
-  ASSERT_EQ(train("--epochs 2 --val none --no-relabel --zoom 1.5" + from_seeds(), at("first")).status, 0);
-  EXPECT_TRUE(contains(run_program("info " + quoted(at("first") / "model.safetensors")).out, "\"zoom\":1.5"));
-  const std::string call = "relabel --data " + quoted(photos()) + " --model " + quoted(at("first")) + " --threads 2";
-  const ProgramResult made = run_program(call + " --scales 1,0.5 --flip --refine par --out " + quoted(at("labels")));
-  ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_TRUE(contains(made.out, "12 photos in ")) << made.out;
-  EXPECT_TRUE(contains(made.out, "mIoU against the masks")) << made.out;
-  EXPECT_FALSE(contains(made.out, "as before")) << made.out;
-  EXPECT_EQ(data::SeedFolder(at("labels")).facts().images, 12);
-  const ProgramResult second = train(
-      "--epochs 1 --val none --no-relabel --data " + quoted(photos()) + kQuick + "--seeds " + quoted(at("labels")),
-      at("second"));
-  EXPECT_EQ(second.status, 0) << second.err;
-
-  // Photos in which a tag is missed keep the labels they have: seeds that are masks miss none.
-  const ProgramResult kept = run_program(call + " --seeds " + quoted(seeds()) + " --out " + quoted(at("kept")));
-  ASSERT_EQ(kept.status, 0) << kept.err;
-  EXPECT_TRUE(contains(kept.out, "% of the pixels as before")) << kept.out;
-  const ProgramResult trusted = run_program(call + " --trust 0.5 --out " + quoted(at("x")));
-  EXPECT_EQ(trusted.status, 2);
-  EXPECT_TRUE(contains(trusted.err, "--trust 0.5: in which labels? It needs --seeds")) << trusted.err;
-  EXPECT_FALSE(fs::exists(at("x")));
-}
-
-// By its tags a model is shifted: at the end of training, or afterwards; the same photos give the same offsets.
-TEST_F(Train, CalibrateShiftsAModelByTags) {
-  const std::string how = "--epochs 2 --val none --no-relabel --infer-batch 4" + from_seeds();
-  ASSERT_EQ(train(how, at("plain")).status, 0);
-  ASSERT_EQ(train(how + " --match-tags 100", at("matched")).status, 0);
-  const std::string call = "calibrate --data " + quoted(photos()) + " --model " + quoted(at("plain")) + " --threads 2";
-  const ProgramResult made = run_program(call + " --out " + quoted(at("new.safetensors")));
-  ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_TRUE(contains(made.out, "tagged       found  found now  offset")) << made.out;
-  const auto offsets = [&](const Path& file) {
-    const std::string out = run_program("info " + quoted(file)).out;
-    const size_t from = out.find("\"offsets\":[");
-    return from == std::string::npos ? "" : out.substr(from, out.find(']', from) - from);
-  };
-  EXPECT_GT(offsets(at("new.safetensors")).size(), 12u);
-  EXPECT_EQ(offsets(at("new.safetensors")), offsets(at("matched") / "model.safetensors"));
-  EXPECT_NE(offsets(at("new.safetensors")), offsets(at("plain") / "model.safetensors"));
-  const std::string info = run_program("info " + quoted(at("new.safetensors"))).out;
-  EXPECT_TRUE(contains(info, "f32")) << info;
-  EXPECT_TRUE(contains(info, "labels = seeds")) << info;
-
-  write_atomic(at("sizes.txt"), "# by eye\n" + read_classes((photos() / "classes.txt").string())[1] + " 55\n");
-  const std::string sizes = " --sizes " + quoted(at("sizes.txt"));
-  const ProgramResult sized = run_program(call + sizes + " --out " + quoted(at("sized.safetensors")));
-  ASSERT_EQ(sized.status, 0) << sized.err;
-  EXPECT_TRUE(contains(sized.out, "size   fills fills now  offset")) << sized.out;
-  EXPECT_TRUE(contains(sized.out, "55.0%")) << sized.out;
-  ASSERT_EQ(train(how + sizes, at("by_size")).status, 0);
-  EXPECT_GT(offsets(at("sized.safetensors")).size(), 12u);
-  EXPECT_EQ(offsets(at("sized.safetensors")), offsets(at("by_size") / "model.safetensors"));
-  EXPECT_NE(offsets(at("sized.safetensors")), offsets(at("new.safetensors")));
-  const ProgramResult both = train(how + sizes + " --match-tags 100", at("both"));
-  EXPECT_EQ(both.status, 2);
-  EXPECT_TRUE(contains(both.err, "--match-tags 100 and --sizes: classes are matched to one of them")) << both.err;
-  const ProgramResult none = run_program(call + " --batch 0 --out " + quoted(at("x.safetensors")));
-  EXPECT_EQ(none.status, 2);
-  EXPECT_TRUE(contains(none.err, "--batch 0: at least one")) << none.err;
-}
-
-// A recogniser is learned from tags alone, the weights that the model had stay, and the file is a model like any other.
-TEST_F(Train, RecogniseGivesAModelASecondOpinion) {
-  ASSERT_EQ(train("--epochs 1 --val none --no-relabel" + from_seeds(), at("plain")).status, 0);
-  const std::string data = "recognise --data " + quoted(photos()) + " --threads 1";
-  const std::string call = data + " --model " + quoted(at("plain"));
-  const Path file = at("new.safetensors"), again = at("again.safetensors");
-  const ProgramResult made = run_program(call + " --out " + quoted(file));
-  ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_TRUE(contains(made.out, "class             tagged  average precision\n")) << made.out;
-  for (const std::string& name : read_classes((photos() / "classes.txt").string())) {
-    EXPECT_EQ(contains(made.out, "\n" + name + " "), name != "background") << made.out;
-  }
-  EXPECT_TRUE(contains(made.out, "\nmean ")) << made.out;
-  EXPECT_TRUE(
-      contains(made.out, "photos  12 learned from; the precision is that of 2 kept aside, learned from the other 10"))
-      << made.out;
-  EXPECT_TRUE(contains(made.out, "model   " + file.string() + "\n")) << made.out;
-  const std::string info = run_program("info " + quoted(file)).out;
-  EXPECT_TRUE(contains(info, "\"recogniser\":\"efficientnet_lite2\"")) << info;
-  EXPECT_TRUE(contains(info, "f32")) << info;
-  EXPECT_TRUE(contains(run_program("info " + quoted(at("plain") / "model.safetensors")).out, "\"recogniser\":\"\""));
-  const ProgramResult masks = run_program("predict " + quoted(photos() / "images") + " --model " + quoted(file) +
-                                          " --threads 1 --out " + quoted(at("masks")));
-  EXPECT_EQ(masks.status, 0) << masks.err;
-  // One that has a recogniser gets another, not a second.
-  ASSERT_EQ(run_program(data + " --model " + quoted(file) + " --out " + quoted(again)).status, 0);
-  EXPECT_TRUE(read_text(file) == read_text(again));
-
-  const ProgramResult none = run_program(call + " --batch 0 --out " + quoted(at("x.safetensors")));
-  EXPECT_EQ(none.status, 2);
-  EXPECT_TRUE(contains(none.err, "--batch 0: at least one")) << none.err;
-  EXPECT_EQ(run_program(call).status, 2) << "no --out";
-  // Its network alone is no model, and says so.
-  const std::string network = "weights/efficientnet_lite2.safetensors";
-  EXPECT_TRUE(contains(run_program("info " + network).out, "none, and no encoder that trainings start from"));
-  const ProgramResult alone =
-      run_program("predict " + quoted(photos() / "images") + " --model " + network + " --out " + quoted(at("masks")));
-  EXPECT_EQ(alone.status, 1);
-  EXPECT_TRUE(contains(alone.err, "efficientnet_lite2.safetensors: neither an encoder nor a head is in it"))
-      << alone.err;
-  const Path model = at("plain") / "model.safetensors";
-  const ProgramResult other =
-      run_program(call + " --recogniser " + quoted(model) + " --out " + quoted(at("x.safetensors")));
-  EXPECT_EQ(other.status, 1);
-  EXPECT_TRUE(contains(other.err, model.string() + ": not a recogniser")) << other.err;
-  EXPECT_FALSE(fs::exists(at("x.safetensors")));
 }
 
 // A run goes on with its own options, flags too.
