@@ -23,4 +23,19 @@ std::string arch_name(const EncoderShape& shape);
 // From the tensors, in our names; nothing when they are not those of an encoder of four stages.
 std::optional<EncoderShape> encoder_shape(const StateDict& state);
 
+// The measures by which plain vision transformers (DINOv2) are told apart. How many heads share `dim` does not show.
+struct VitShape {
+  int64_t dim = 0, depth = 0;
+  int64_t patch = 14;  // pixels on a side of a patch
+  int64_t grid = 37;   // patches on a side of the square that positions were learned on
+  int64_t mlp_ratio = 4;
+  bool operator==(const VitShape&) const = default;
+};
+
+// "vit_s14", "vit_b14", "vit_l14", or "custom" for any other.
+std::string arch_name(const VitShape& shape);
+
+// As encoder_shape.
+std::optional<VitShape> vit_shape(const StateDict& state);
+
 }  // namespace crisp::tensor

@@ -39,10 +39,11 @@ std::string main_type(const StateDict& tensors) {
 void fill_from_tensors(Checkpoint& checkpoint) {
   const StateDict& tensors = checkpoint.tensors;
   const auto shape = encoder_shape(tensors);
-  const std::string seen = shape ? arch_name(*shape) : "unknown";
+  const auto vit = vit_shape(tensors);
+  const std::string seen = shape ? arch_name(*shape) : vit ? arch_name(*vit) : "unknown";
   if (checkpoint.arch.empty()) {
     checkpoint.arch = seen;
-  } else if (shape && checkpoint.arch != seen) {
+  } else if ((shape || vit) && checkpoint.arch != seen) {
     throw Error("{}: states the architecture {} but holds the tensors of {}", checkpoint.file.string(), checkpoint.arch,
                 seen);
   }
@@ -83,7 +84,8 @@ void take_tensors(Checkpoint& checkpoint, const StateDict& tensors) {
   } catch (const Error& problem) {
     throw Error("{}: {}", checkpoint.file.string(), problem.what());
   }
-  checkpoint.layer_norm_eps = checkpoint.style == NameStyle::kOriginal ? 1e-6 : 1e-5;
+  const bool original = checkpoint.style == NameStyle::kOriginal || vit_shape(checkpoint.tensors).has_value();
+  checkpoint.layer_norm_eps = original ? 1e-6 : 1e-5;
 }
 
 Checkpoint read_folder(const Path& folder) {
@@ -96,7 +98,13 @@ Checkpoint read_folder(const Path& folder) {
   Checkpoint checkpoint;
   checkpoint.file = weights.file;
   take_tensors(checkpoint, weights.tensors);
-  checkpoint.arch = arch_name(config.encoder);
+  if (config.vit) {
+    checkpoint.arch = arch_name(config.vit->shape);
+    checkpoint.heads = config.vit->heads;
+    checkpoint.layer_norm_eps = config.vit->layer_norm_eps;
+  } else {
+    checkpoint.arch = arch_name(config.encoder);
+  }
   checkpoint.classes = std::move(config.classes);
   fill_from_tensors(checkpoint);
   if (checkpoint.class_count == 0) checkpoint.classes.clear();  // defaults written for an encoder alone

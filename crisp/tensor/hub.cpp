@@ -1,5 +1,6 @@
 #include "crisp/tensor/hub.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -36,6 +37,40 @@ std::array<int64_t, 4> four_numbers(const nlohmann::json& config, const char* ke
     numbers[i] = (*found)[i].get<int64_t>();
   }
   return numbers;
+}
+
+int64_t whole_number(const nlohmann::json& config, const char* key, int64_t otherwise, const Path& file) {
+  constexpr int64_t kMost = 1 << 20;
+  const auto found = config.find(key);
+  if (found == config.end()) return otherwise;
+  const bool whole = found->is_number() && found->get<double>() == std::floor(found->get<double>());
+  if (!whole || found->get<double>() < 1 || found->get<double>() > kMost) {
+    throw Error("{}: '{}' is not a whole number of at least 1", file.string(), key);
+  }
+  return static_cast<int64_t>(found->get<double>());
+}
+
+// Keys that are left out have the values of transformers' Dinov2Config.
+HubVit read_vit(const nlohmann::json& config, const Path& file) {
+  HubVit vit;
+  vit.shape.dim = whole_number(config, "hidden_size", 768, file);
+  vit.shape.depth = whole_number(config, "num_hidden_layers", 12, file);
+  vit.shape.patch = whole_number(config, "patch_size", 14, file);
+  vit.shape.grid = whole_number(config, "image_size", 224, file) / vit.shape.patch;
+  vit.shape.mlp_ratio = whole_number(config, "mlp_ratio", 4, file);
+  vit.heads = whole_number(config, "num_attention_heads", 12, file);
+  if (vit.shape.dim % vit.heads != 0) {
+    throw Error("{}: {} attention heads do not divide {} channels", file.string(), vit.heads, vit.shape.dim);
+  }
+  if (const auto eps = config.find("layer_norm_eps"); eps != config.end()) {
+    if (!eps->is_number() || !(eps->get<double>() > 0)) throw Error("{}: 'layer_norm_eps' is bad", file.string());
+    vit.layer_norm_eps = eps->get<double>();
+  }
+  if (const auto activation = config.find("hidden_act"); activation != config.end() && *activation != "gelu") {
+    throw Error("{}: 'hidden_act' is {}, only \"gelu\" is supported", file.string(),
+                dump_json(*activation, file.string()));
+  }
+  return vit;
 }
 
 std::vector<std::string> class_names(const nlohmann::json& labels, const Path& file) {
@@ -81,12 +116,18 @@ bool is_hub_folder(const Path& folder) { return std::filesystem::is_regular_file
 HubConfig read_hub_config(const Path& config_file) {
   const nlohmann::json value = read_json(config_file);
   const auto type = value.find("model_type");
-  if (type != value.end() && *type != "segformer") {
-    throw Error("{}: this is a model of type {}, a segformer was expected", config_file.string(),
+  // The one with registers is refused by the name of its tensor.
+  const bool dino = type != value.end() && (*type == "dinov2" || *type == "dinov2_with_registers");
+  if (type != value.end() && !dino && *type != "segformer") {
+    throw Error("{}: this is a model of type {}, a segformer or dinov2 was expected", config_file.string(),
                 dump_json(*type, config_file.string()));
   }
   HubConfig config;
-  config.encoder = {four_numbers(value, "hidden_sizes", config_file), four_numbers(value, "depths", config_file)};
+  if (dino) {
+    config.vit = read_vit(value, config_file);
+  } else {
+    config.encoder = {four_numbers(value, "hidden_sizes", config_file), four_numbers(value, "depths", config_file)};
+  }
   if (const auto width = value.find("decoder_hidden_size"); width != value.end() && width->is_number_unsigned()) {
     config.width = width->get<int64_t>();
   }

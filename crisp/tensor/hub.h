@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,17 @@
 
 namespace crisp::tensor {
 
-// What config.json of a hub folder says about a SegFormer.
+// What it says about a DINOv2 that its tensors do not show.
+struct HubVit {
+  VitShape shape;
+  int64_t heads = 0;
+  double layer_norm_eps = 1e-6;
+};
+
+// What config.json of a hub folder says about a SegFormer, or about a DINOv2: then `vit` is there and `encoder` empty.
 struct HubConfig {
   EncoderShape encoder;
+  std::optional<HubVit> vit;
   int64_t width = 0;                 // decoder_hidden_size
   std::vector<std::string> classes;  // id2label in the order of ids; "class N" for an id left out
 };

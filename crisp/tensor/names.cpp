@@ -6,18 +6,23 @@
 #include <string_view>
 
 #include "crisp/base/error.h"
+#include "crisp/tensor/name_pattern.h"
 
 namespace crisp::tensor {
 namespace {
 
+enum class Part { kMit, kHead, kVit };
+
 // One layer under each of its names, without the last part (".weight"). {i} is the stage, {I} the stage counted
-// from 1, {j} the block. Empty: that style has no such layer. Encoder layers stand below the style's prefix.
+// from 1, {j} the block. Empty: that style has no such layer. Encoder layers stand below the style's prefix. A `whole`
+// name has no last part, or another one in each style.
 struct Layer {
   std::string_view ours, hub, hub5, original;
-  bool in_encoder = true;
+  Part part = Part::kMit;
+  bool whole = false;
 };
 
-constexpr std::array<Layer, 21> kLayers = {{
+constexpr std::array<Layer, 37> kLayers = {{
     {"encoder.stages.{i}.embed.proj", "encoder.patch_embeddings.{i}.proj", "stages.{i}.patch_embeddings.proj",
      "patch_embed{I}.proj"},
     {"encoder.stages.{i}.embed.norm", "encoder.patch_embeddings.{i}.layer_norm",
@@ -47,29 +52,62 @@ constexpr std::array<Layer, 21> kLayers = {{
     {"encoder.stages.{i}.blocks.{j}.mlp.fc2", "encoder.block.{i}.{j}.mlp.dense2", "stages.{i}.blocks.{j}.mlp.fc2",
      "block{I}.{j}.mlp.fc2"},
     {"head.proj.{i}", "decode_head.linear_c.{i}.proj", "decode_head.linear_projections.{i}.proj",
-     "decode_head.linear_c{I}.proj", false},
-    {"head.fuse", "decode_head.linear_fuse", "decode_head.linear_fuse", "decode_head.linear_fuse.conv", false},
-    {"head.norm", "decode_head.batch_norm", "decode_head.batch_norm", "decode_head.linear_fuse.bn", false},
-    {"head.classifier", "decode_head.classifier", "decode_head.classifier", "decode_head.linear_pred", false},
-    {"classifier", "classifier", "classifier", "head", false},
+     "decode_head.linear_c{I}.proj", Part::kHead},
+    {"head.fuse", "decode_head.linear_fuse", "decode_head.linear_fuse", "decode_head.linear_fuse.conv", Part::kHead},
+    {"head.norm", "decode_head.batch_norm", "decode_head.batch_norm", "decode_head.linear_fuse.bn", Part::kHead},
+    {"head.classifier", "decode_head.classifier", "decode_head.classifier", "decode_head.linear_pred", Part::kHead},
+    {"classifier", "classifier", "classifier", "head", Part::kHead},
     // Never trained: mmsegmentation's base class makes it and the SegFormer head leaves it alone.
-    {"", "", "", "decode_head.conv_seg", false},
+    {"", "", "", "decode_head.conv_seg", Part::kHead},
+    {"encoder.cls_token", "embeddings.cls_token", "embeddings.cls_token", "cls_token", Part::kVit, true},
+    {"encoder.pos_embed", "embeddings.position_embeddings", "embeddings.position_embeddings", "pos_embed", Part::kVit,
+     true},
+    // Stands for hidden patches when DINOv2 is trained.
+    {"", "embeddings.mask_token", "embeddings.mask_token", "mask_token", Part::kVit, true},
+    {"encoder.patch_embed.proj", "embeddings.patch_embeddings.projection", "embeddings.patch_embeddings.projection",
+     "patch_embed.proj", Part::kVit},
+    {"encoder.norm", "layernorm", "layernorm", "norm", Part::kVit},
+    {"encoder.blocks.{j}.norm1", "encoder.layer.{j}.norm1", "encoder.layer.{j}.norm1", "blocks.{j}.norm1", Part::kVit},
+    {"encoder.blocks.{j}.attn.qkv", "", "", "blocks.{j}.attn.qkv", Part::kVit},
+    {"encoder.blocks.{j}.attn.query", "encoder.layer.{j}.attention.attention.query",
+     "encoder.layer.{j}.attention.q_proj", "", Part::kVit},
+    {"encoder.blocks.{j}.attn.key", "encoder.layer.{j}.attention.attention.key", "encoder.layer.{j}.attention.k_proj",
+     "", Part::kVit},
+    {"encoder.blocks.{j}.attn.value", "encoder.layer.{j}.attention.attention.value",
+     "encoder.layer.{j}.attention.v_proj", "", Part::kVit},
+    {"encoder.blocks.{j}.attn.proj", "encoder.layer.{j}.attention.output.dense", "encoder.layer.{j}.attention.o_proj",
+     "blocks.{j}.attn.proj", Part::kVit},
+    {"encoder.blocks.{j}.ls1.gamma", "encoder.layer.{j}.layer_scale1.lambda1", "encoder.layer.{j}.layer_scale1.lambda1",
+     "blocks.{j}.ls1.gamma", Part::kVit, true},
+    {"encoder.blocks.{j}.norm2", "encoder.layer.{j}.norm2", "encoder.layer.{j}.norm2", "blocks.{j}.norm2", Part::kVit},
+    {"encoder.blocks.{j}.mlp.fc1", "encoder.layer.{j}.mlp.fc1", "encoder.layer.{j}.mlp.fc1", "blocks.{j}.mlp.fc1",
+     Part::kVit},
+    {"encoder.blocks.{j}.mlp.fc2", "encoder.layer.{j}.mlp.fc2", "encoder.layer.{j}.mlp.fc2", "blocks.{j}.mlp.fc2",
+     Part::kVit},
+    {"encoder.blocks.{j}.ls2.gamma", "encoder.layer.{j}.layer_scale2.lambda1", "encoder.layer.{j}.layer_scale2.lambda1",
+     "blocks.{j}.ls2.gamma", Part::kVit, true},
 }};
 
+bool is_dino(NameStyle style) {
+  return style == NameStyle::kDino || style == NameStyle::kDinoHub || style == NameStyle::kDinoHub5;
+}
+
 std::string_view column(const Layer& layer, NameStyle style) {
+  if (style == NameStyle::kOurs) return layer.ours;
+  if (is_dino(style) != (layer.part == Part::kVit)) return "";
   switch (style) {
-    case NameStyle::kOurs:
-      return layer.ours;
     case NameStyle::kHub:
+    case NameStyle::kDinoHub:
       return layer.hub;
     case NameStyle::kHub5:
+    case NameStyle::kDinoHub5:
       return layer.hub5;
     case NameStyle::kOriginal:
+    case NameStyle::kDino:
       return layer.original;
-    case NameStyle::kUnknown:
-      break;
+    default:
+      return "";
   }
-  return "";
 }
 
 // What stands before encoder layers in a whole model and is absent in an encoder saved alone.
@@ -80,69 +118,24 @@ std::string_view encoder_prefix(NameStyle style) {
       return "segformer.";
     case NameStyle::kOriginal:
       return "backbone.";
+    case NameStyle::kDinoHub:
+    case NameStyle::kDinoHub5:
+      return "dinov2.";
     default:
       return "";
   }
 }
 
-struct Indices {
-  int stage = 0, block = 0;
-};
-
-// A number without leading zeros at the start of `text`, taken off it.
-std::optional<int> take_number(std::string_view& text) {
-  constexpr size_t kMostDigits = 4;
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  if (digits == 0 || digits > kMostDigits || (digits > 1 && text[0] == '0')) return std::nullopt;
-  int value = 0;
-  for (const char c : text.substr(0, digits)) value = value * 10 + (c - '0');
-  text.remove_prefix(digits);
-  return value;
-}
-
-std::optional<Indices> match(std::string_view pattern, std::string_view name) {
-  Indices found;
-  while (!pattern.empty()) {
-    if (pattern[0] != '{') {
-      if (name.empty() || name[0] != pattern[0]) return std::nullopt;
-      name.remove_prefix(1);
-      pattern.remove_prefix(1);
-      continue;
-    }
-    const char kind = pattern[1];
-    const auto number = take_number(name);
-    if (!number || (kind == 'I' && *number == 0)) return std::nullopt;
-    (kind == 'j' ? found.block : found.stage) = kind == 'I' ? *number - 1 : *number;
-    pattern.remove_prefix(3);
-  }
-  return name.empty() ? std::optional(found) : std::nullopt;
-}
-
-std::string fill(std::string_view pattern, const Indices& indices) {
-  std::string text;
-  while (!pattern.empty()) {
-    if (pattern[0] != '{') {
-      text += pattern[0];
-      pattern.remove_prefix(1);
-      continue;
-    }
-    text += std::to_string(pattern[1] == 'j' ? indices.block : pattern[1] == 'I' ? indices.stage + 1 : indices.stage);
-    pattern.remove_prefix(3);
-  }
-  return text;
-}
-
 struct Found {
   const Layer* layer;
   Indices indices;
-  std::string_view leaf;  // ".weight"
+  std::string_view leaf;  // ".weight"; empty where the layer's name is whole
 };
 
 std::optional<Found> find_layer(std::string_view name, NameStyle style) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return std::nullopt;
-  const std::string_view whole = name.substr(0, dot), leaf = name.substr(dot);
-  std::string_view below = whole;
+  const size_t dot = std::min(name.rfind('.'), name.size());
+  const std::string_view leaf = name.substr(dot);
+  std::string_view below = name;
   if (below.starts_with(encoder_prefix(style))) {
     below.remove_prefix(encoder_prefix(style).size());
   } else if (style == NameStyle::kOriginal && below.starts_with("encoder.")) {
@@ -150,52 +143,84 @@ std::optional<Found> find_layer(std::string_view name, NameStyle style) {
   }
   for (const Layer& layer : kLayers) {
     const std::string_view pattern = column(layer, style);
-    if (pattern.empty()) continue;
-    if (const auto indices = match(pattern, layer.in_encoder ? below : whole)) return Found{&layer, *indices, leaf};
+    if (pattern.empty() || (!layer.whole && leaf.empty())) continue;
+    std::string_view seen = layer.part == Part::kHead ? name : below;
+    if (!layer.whole) {
+      if (seen.size() < leaf.size()) continue;
+      seen.remove_suffix(leaf.size());
+    }
+    if (const auto indices = match_name(pattern, seen)) {
+      return Found{&layer, *indices, layer.whole ? std::string_view() : leaf};
+    }
   }
   return std::nullopt;
 }
 
-// Both tensors, of one shape, along the first dimension. Not torch::cat: it starts and joins threads each time,
+// All of them, of one shape, along the first dimension. Not torch::cat: it starts and joins threads each time,
 // which for a hundred small tensors takes longer than the copying.
-torch::Tensor stacked(const torch::Tensor& first, const torch::Tensor& second) {
-  if (!first.is_cpu() || !second.is_cpu()) return torch::cat({first, second});
-  std::vector<int64_t> shape = first.sizes().vec();
-  shape[0] *= 2;
-  torch::Tensor both = torch::empty(shape, first.options());
-  const torch::Tensor dense[] = {first.contiguous(), second.contiguous()};
-  auto* to = static_cast<std::byte*>(both.mutable_data_ptr());
-  for (const torch::Tensor& half : dense) {
-    if (half.nbytes() > 0) std::memcpy(to, half.const_data_ptr(), half.nbytes());
-    to += half.nbytes();
+torch::Tensor stacked(const std::vector<torch::Tensor>& parts) {
+  for (const torch::Tensor& part : parts) {
+    if (!part.is_cpu()) return torch::cat(parts);
   }
-  return both;
+  std::vector<int64_t> shape = parts[0].sizes().vec();
+  shape[0] *= static_cast<int64_t>(parts.size());
+  torch::Tensor all = torch::empty(shape, parts[0].options());
+  auto* to = static_cast<std::byte*>(all.mutable_data_ptr());
+  for (const torch::Tensor& part : parts) {
+    const torch::Tensor dense = part.contiguous();
+    if (dense.nbytes() > 0) std::memcpy(to, dense.const_data_ptr(), dense.nbytes());
+    to += dense.nbytes();
+  }
+  return all;
 }
 
-// Keys and values of one attention become one tensor, keys first. Halves that do not fit each other stay apart:
-// loading then reports them by name.
-void join_keys_and_values(StateDict& state) {
-  constexpr std::string_view kKey = ".attn.key.";
+// Parts of one attention ("key", "value") become one tensor ("kv") in this order. Parts that do not fit each other
+// stay apart: loading then reports them by name.
+void join(StateDict& state, const std::vector<std::string>& parts, const std::string& whole) {
+  const std::string first = ".attn." + parts[0] + ".";
   StateDict joined;
   for (auto item = state.begin(); item != state.end();) {
-    const size_t at = item->first.find(kKey);
-    if (at == std::string::npos) {
-      ++item;
-      continue;
+    const size_t at = item->first.find(first);
+    std::vector<StateDict::iterator> found;
+    std::vector<torch::Tensor> tensors;
+    if (at != std::string::npos) {
+      const std::string stem = item->first.substr(0, at), leaf = item->first.substr(at + first.size());
+      for (const std::string& part : parts) {
+        const auto one = state.find(stem + ".attn." + part + "." + leaf);
+        const torch::Tensor& like = item->second;
+        if (one == state.end() || like.dim() == 0 || one->second.sizes() != like.sizes() ||
+            one->second.scalar_type() != like.scalar_type()) {
+          break;
+        }
+        found.push_back(one);
+        tensors.push_back(one->second);
+      }
+      if (found.size() == parts.size()) joined[stem + ".attn." + whole + "." + leaf] = stacked(tensors);
     }
-    const std::string stem = item->first.substr(0, at), leaf = item->first.substr(at + kKey.size());
-    const auto value = state.find(stem + ".attn.value." + leaf);
-    const torch::Tensor& keys = item->second;
-    if (value == state.end() || keys.dim() == 0 || keys.sizes() != value->second.sizes() ||
-        keys.scalar_type() != value->second.scalar_type()) {
-      ++item;
-      continue;
+    ++item;
+    if (found.size() != parts.size()) continue;
+    for (const auto& one : found) {
+      if (item == one) ++item;
+      state.erase(one);
     }
-    joined[stem + ".attn.kv." + leaf] = stacked(keys, value->second);
-    state.erase(value);
-    item = state.erase(item);
   }
   state.merge(joined);
+}
+
+// What we cannot run is said by name, before loading lists a hundred tensors that do not fit.
+void refuse_other_dinos(const std::string& name) {
+  if (name.ends_with("register_tokens")) {
+    throw Error(
+        "the tensor '{}' belongs to a DINOv2 with register tokens, which are not supported: take the one without",
+        name);
+  }
+  for (const char* gate : {".mlp.w12.", ".mlp.weights_in.", ".mlp.gate_proj."}) {
+    if (name.find(gate) != std::string::npos) {
+      throw Error(
+          "the tensor '{}' belongs to gated layers (SwiGLU, as in ViT-g), which are not supported: take S, B or L",
+          name);
+    }
+  }
 }
 
 void split_keys_and_values(StateDict& state) {
@@ -228,6 +253,12 @@ std::string style_name(NameStyle style) {
       return "transformers-5 names";
     case NameStyle::kOriginal:
       return "original SegFormer names";
+    case NameStyle::kDino:
+      return "DINOv2 names";
+    case NameStyle::kDinoHub:
+      return "hub DINOv2 names";
+    case NameStyle::kDinoHub5:
+      return "transformers-5 DINOv2 names";
     case NameStyle::kUnknown:
       break;
   }
@@ -237,7 +268,8 @@ std::string style_name(NameStyle style) {
 NameStyle detect_style(const StateDict& state) {
   NameStyle best = NameStyle::kUnknown;
   int64_t most = 0;
-  for (const NameStyle style : {NameStyle::kOurs, NameStyle::kHub, NameStyle::kHub5, NameStyle::kOriginal}) {
+  for (const NameStyle style : {NameStyle::kOurs, NameStyle::kHub, NameStyle::kHub5, NameStyle::kOriginal,
+                                NameStyle::kDino, NameStyle::kDinoHub, NameStyle::kDinoHub5}) {
     int64_t count = 0;
     for (const auto& [name, tensor] : state) count += find_layer(name, style).has_value();
     if (count > most) {
@@ -252,16 +284,18 @@ StateDict to_our_names(const StateDict& state, NameStyle style) {
   if (style == NameStyle::kOurs || style == NameStyle::kUnknown) return state;
   StateDict ours;
   for (const auto& [name, tensor] : state) {
+    if (is_dino(style)) refuse_other_dinos(name);
     std::string renamed = name;
     if (const auto found = find_layer(name, style)) {
       if (found->layer->ours.empty()) continue;
-      renamed = fill(found->layer->ours, found->indices) + std::string(found->leaf);
+      renamed = fill_name(found->layer->ours, found->indices) + std::string(found->leaf);
     }
     if (!ours.emplace(renamed, tensor).second) {
       throw Error("two tensors of the file are both '{}', one of them called '{}'", renamed, name);
     }
   }
-  join_keys_and_values(ours);
+  join(ours, {"query", "key", "value"}, "qkv");  // DINOv2's: MiT has no "query" under our names
+  join(ours, {"key", "value"}, "kv");
   return ours;
 }
 
@@ -271,12 +305,12 @@ StateDict to_hub_names(const StateDict& state) {
   StateDict hub;
   for (const auto& [name, tensor] : ours) {
     const auto found = find_layer(name, NameStyle::kOurs);
-    if (!found || found->layer->hub.empty()) {
+    if (!found || found->layer->hub.empty() || found->layer->part == Part::kVit) {
       hub[name] = tensor;
       continue;
     }
-    const std::string_view prefix = found->layer->in_encoder ? encoder_prefix(NameStyle::kHub) : "";
-    hub[std::string(prefix) + fill(found->layer->hub, found->indices) + std::string(found->leaf)] = tensor;
+    const std::string_view prefix = found->layer->part == Part::kMit ? encoder_prefix(NameStyle::kHub) : "";
+    hub[std::string(prefix) + fill_name(found->layer->hub, found->indices) + std::string(found->leaf)] = tensor;
   }
   return hub;
 }

@@ -30,8 +30,8 @@ TEST(SeedsVoc, FromTagsToScoredSeeds) {
   const std::string data = " --data " + quoted(root), run = quoted(folder.path() / "run"),
                     tags = " --tags " + quoted(shared_folder() / "data" / "voc12_cls_labels_onehot.npy");
   const ProgramResult learned =
-      run_program("classify --arch mit_b0 --init " + quoted(shared_folder() / "weights" / "mit_b0.safetensors") + data +
-                  tags + " --epochs 5 --batch 8 --crop 128 --rate 1e-3 --threads 2 --val none --out " + run);
+      run_program("classify --arch mit_b0 --init " + quoted(project_folder() / "weights" / "mit_b0.safetensors") +
+                  data + tags + " --epochs 5 --batch 8 --crop 128 --rate 1e-3 --threads 2 --val none --out " + run);
   ASSERT_EQ(learned.status, 0) << learned.err;
   EXPECT_TRUE(contains(learned.err, "24 photos, 20 classes")) << learned.err;
   EXPECT_TRUE(contains(learned.err, "never tagged, so never learned")) << learned.err;

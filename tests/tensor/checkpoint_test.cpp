@@ -51,8 +51,7 @@ TEST(Checkpoint, EncoderAlone) {
 }
 
 TEST(Checkpoint, RealWeights) {
-  CRISP_NEEDS_SHARED();
-  const Path weights = crisp::test::shared_folder() / "weights";
+  const Path weights = crisp::test::project_folder() / "weights";
   EXPECT_EQ(read_checkpoint(weights / "mit_b0.safetensors").arch, "mit_b0");
   const Checkpoint b1 = read_checkpoint(weights / "mit_b1.safetensors");
   EXPECT_EQ(b1.arch, "mit_b1");

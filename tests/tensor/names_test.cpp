@@ -109,8 +109,7 @@ TEST(Names, TwoTensorsOfOneNameAreAnError) {
 }
 
 TEST(Names, RealHubFileMapsCompletely) {
-  CRISP_NEEDS_SHARED();
-  const StateDict raw = read_safetensors(crisp::test::shared_folder() / "weights" / "mit_b0.safetensors").tensors;
+  const StateDict raw = read_safetensors(crisp::test::project_folder() / "weights" / "mit_b0.safetensors").tensors;
   ASSERT_EQ(detect_style(raw), NameStyle::kHub);
   const StateDict ours = to_our_names(raw, NameStyle::kHub);
   for (const auto& [name, tensor] : ours) EXPECT_TRUE(is_ours(name)) << name;

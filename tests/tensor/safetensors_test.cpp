@@ -209,8 +209,7 @@ TEST_F(Safetensors, WriteErrorsNameTheFileAndLeaveNothing) {
 }
 
 TEST_F(Safetensors, RealWeightsHaveTheirKnownSize) {
-  CRISP_NEEDS_SHARED();
-  const NamedTensors read = read_safetensors(crisp::test::shared_folder() / "weights" / "mit_b0.safetensors");
+  const NamedTensors read = read_safetensors(crisp::test::project_folder() / "weights" / "mit_b0.safetensors");
   EXPECT_EQ(read.tensors.size(), 194u);
   EXPECT_EQ(read.tensors.at("classifier.weight").sizes(), (std::vector<int64_t>{1000, 256}));
   EXPECT_EQ(count_elements(read.tensors), 3'319'392 + 257'000);
