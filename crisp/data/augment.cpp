@@ -85,6 +85,7 @@ void scale_and_crop(Example& example, const AugmentOptions& options, Rng& rng) {
 }
 
 void mirror(Example& example) {
+  example.mirrored = !example.mirrored;
   // A pixel is moved as four bytes, the last of which the next pixel overwrites: a third of the work.
   const auto row_size = static_cast<size_t>(example.image.width) * 3;
   std::vector<uint8_t> row(row_size + 1), mirrored(row_size + 1);

@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "crisp/base/random.h"
+#include "crisp/data/feature_cache.h"
 #include "crisp/image/image.h"
 
 namespace crisp::data {
 
-// One training example. Maps that a task does not use are empty; all others have the image's size.
+// One training example. Maps that a task does not use are empty; all others have the image's size, those of a network
+// on a frozen encoder another, all the same.
 struct Example {
   std::string id;
   image::Image image;
@@ -17,6 +19,8 @@ struct Example {
   image::Mask padding;      // 255 on padding, 0 on the photo
   std::vector<int> tags;
   std::vector<int> unsure;  // classes of the photo that the crop may have lost
+  Features tokens;          // what a frozen encoder says of the photo, before any augmentation
+  bool mirrored = false;    // by augmentation: `tokens` are not
   // What the segmentation loss wants to know of the labels; made after augmentation.
   image::Mask band;             // where their edges are
   std::vector<float> distance;  // to the nearest edge
