@@ -26,6 +26,7 @@ int run_classify(const Arguments& arguments) {
   bind_classifier(line.app, o);
   line.app.add_option("--resume", resume, "go on with this run; its options are read from there")->configurable(false);
   if (!line.parse(resumed.arguments)) return 0;
+  take_arch(line.app, o);
 
   o.task.workers = line.threads;
   o.task.seed = o.trainer.seed = line.seed;

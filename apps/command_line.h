@@ -34,6 +34,14 @@ inline CLI::Option* bind_flag(CLI::App& app, const std::string& name, bool& valu
   return value ? flag->default_str("true") : flag;
 }
 
+// What another option decides where this one was not given, on the command line or in a configuration file.
+template <typename Value>
+void take_unless_given(CLI::App& app, const char* option, Value& value, const Value& other) {
+  if (app.get_option(option)->count() > 0) return;
+  value = other;
+  app.get_option(option)->capture_default_str();
+}
+
 using Arguments = std::vector<std::string>;
 
 // "crispformer eval --out 'my scores'": the command as a shell takes it again.

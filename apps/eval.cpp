@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include "apps/command_line.h"
+#include "apps/training_options.h"
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
 #include "crisp/flow/evaluate_masks.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/evaluate_output.h"
+#include "crisp/flow/features.h"
 #include "crisp/model/load.h"
 #include "crisp/report/terminal.h"
 #include "crisp/tensor/device.h"
@@ -25,6 +27,7 @@ struct EvalOptions {
   infer::InferOptions how;
   int64_t batch = 1, max_pixels = image::DecodeLimits{}.max_pixels;
   bool json = false;
+  flow::FeatureOptions features;
 };
 
 void bind(CLI::App& app, EvalOptions& o) {
@@ -177,7 +180,10 @@ flow::Evaluation score_model(const EvalOptions& o, const flow::Truth& truth, con
   infer::check(o.how);
   const torch::Device device = tensor::parse_device(line.device);
   const torch::ScalarType type = tensor::parse_dtype(o.dtype);
-  infer::Predictor predictor(model::load_segmenter(o.model), device, type, o.how);
+  model::Segmenter network = model::load_segmenter(o.model);
+  const std::shared_ptr<feature::Store> store = flow::open_features(*network->encoder, o.features, "", device);
+  options.store = store.get();
+  infer::Predictor predictor(network, device, type, o.how);
   flow::Evaluation evaluation = flow::evaluate_model(predictor, truth, options);
   evaluation.notes.push_back(describe_passes(o.how, o.dtype));
   return evaluation;
@@ -206,6 +212,7 @@ int run_eval(const Arguments& arguments) {
       "  crispformer eval --model runs/mine --data VOC2012 --split val --out scores --scales 0.5,1,1.5 --flip\n");
   EvalOptions o;
   bind(line.app, o);
+  bind_features(line.app, o.features);
   if (!line.parse(arguments)) return 0;
   if (given({&o.pred, &o.model}) != 1) throw UsageError("give what to measure: either --pred MASKS or --model MODEL");
   const std::set<std::string> only =

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "apps/command_line.h"
+#include "apps/training_options.h"
 #include "crisp/base/error.h"
 #include "crisp/flow/relabel_seeds.h"
 #include "crisp/tensor/device.h"
@@ -45,6 +46,7 @@ int run_relabel(const Arguments& arguments) {
   line.app.add_flag("--all", r.all, "label photos too in which the model misses a tag");
   line.app.add_option("--batch", o.batch, "photos of one size at once");
   line.app.add_option("--dtype", dtype, "f32, bf16 or fp16");
+  bind_features(line.app, o.features);
   if (!line.parse(arguments)) return 0;
 
   r.refine.chain = seed::parse_refinements(refine);

@@ -77,7 +77,7 @@ int run_run(const Arguments& arguments) {
 
   const torch::Device device = tensor::parse_device(line.device);
   flow::apply_pipeline_preset(o.preset, device, arch, init, o);
-  apply(words, o.seeds.seed);
+  o.seeds.background = apply(words, o.seeds.seed);
   o.seeds.crf = words.crf;
   if (classifier_epochs > 0) o.classifier.trainer.epochs = classifier_epochs;
   if (student_epochs > 0) o.student.trainer.epochs = student_epochs;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "apps/command_line.h"
 #include "crisp/flow/seeds.h"
 
@@ -8,15 +10,15 @@ namespace crisp::apps {
 // Words of the refinement options, shared by `seeds` and `seeds-import`.
 struct RefineWords {
   std::vector<std::string> refine = {"crf"};
-  std::string crf = ops::kDefaultCrf, background = "0.45", untagged = "skip", walk_on = "maps";
+  std::string crf = ops::kDefaultCrf, background = "auto", untagged = "skip", walk_on = "maps";
   int crf_iterations = 0;  // 0: the preset's
   double crf_scale = 1;
 };
 
 void bind_refinement(CLI::App& app, RefineWords& words, seed::SeedOptions& options);
 
-// The words read into `options`; UsageError for what makes no sense.
-void apply(const RefineWords& words, seed::SeedOptions& options);
+// The words read into `options`; UsageError for what makes no sense. Returns the background, where one is named.
+std::optional<seed::Background> apply(const RefineWords& words, seed::SeedOptions& options);
 
 // Counts of a finished seed folder, on stdout.
 void print_seed_counts(const data::SeedFacts& facts, const Path& out);

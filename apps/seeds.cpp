@@ -4,6 +4,7 @@
 #include <array>
 
 #include "apps/seed_options.h"
+#include "apps/training_options.h"
 #include "crisp/base/error.h"
 #include "crisp/base/interrupt.h"
 #include "crisp/base/log.h"
@@ -70,9 +71,11 @@ int run_seeds(const Arguments& arguments) {
       ->delimiter(',');
   line.app.add_option("--multiple", o.cam.multiple, "scaled sides are rounded to a multiple of this; 1: exact");
   line.app.add_flag("--no-flip", no_flip, "leave out the mirrored photos");
-  line.app.add_option("--similarity", o.cam.similarity.power,
-                      "spread maps over what looks alike to the encoder: power of the similarity; 0: plain maps");
-  line.app.add_option("--similarity-rounds", o.cam.similarity.rounds, "how often");
+  line.app.add_option(
+      "--similarity", o.cam.similarity,
+      "spread maps over what looks alike to the encoder: power of the similarity; 0: plain maps; by default 4, "
+      "on a ViT 8");
+  line.app.add_option("--similarity-rounds", o.cam.similarity_rounds, "how often; by default 2, on a ViT 5");
   line.app.add_option("--max-side", o.seed.max_side, "larger photos are worked on at this size");
   line.app.add_flag("--keep-cams", o.seed.keep_cams, "also write cams/ID.safetensors (large)");
   line.app.add_option("--batch", o.seed.batch, "photos of one size at once")->check(CLI::Range(1, 1024));
@@ -96,13 +99,14 @@ int run_seeds(const Arguments& arguments) {
   line.app.add_flag("--sweep", sweep, "print mIoU by background score, where masks exist; writes nothing")
       ->group(looking);
   line.app.add_option("--sweep-images", sweep_images, "at most so many photos, chosen at random")->group(looking);
+  bind_features(line.app, o.features);
   if (!line.parse(arguments)) return 0;
 
-  apply(words, o.seed);
+  o.background = apply(words, o.seed);
   o.crf = words.crf;
   o.cam.flip = !no_flip;
   const auto sure = [&](const std::string& text, size_t which) {
-    return seed::parse_background(text.empty() ? kSure[o.cam.similarity.on()][which] : text);
+    return seed::parse_background(text.empty() ? kSure[o.cam.similarity.value_or(1) > 0][which] : text);
   };
   o.seed.sure_object = sure(sure_object, 0);
   o.seed.sure_background = sure(sure_background, 1);

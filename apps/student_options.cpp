@@ -5,7 +5,7 @@
 namespace crisp::apps {
 
 void bind_student(CLI::App& app, flow::StudentOptions& o) {
-  app.add_option("--arch", o.arch, "mit_b0 .. mit_b5");
+  app.add_option("--arch", o.arch, "mit_b0 .. mit_b5; vit_s14: DINOv2, used as it is");
   app.add_option("--init", o.init, "encoder weights to start from; none; by default those shipped");
   app.add_option("--batch", o.task.batch, "crops a batch")->check(CLI::Range(1, 4096));
   app.add_option("--rate", o.task.encoder_rate, "learning rate of the encoder");
@@ -102,6 +102,8 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   bind_flag(app, "--relabel-all", r.all, "relabel photos too in which the teacher misses a tag")->group(stage_c);
   bind_flag(app, "--image-wide", r.image_wide, "shares over the image, not of each class")->group(stage_c);
   app.add_option("--tau", r.threshold, "above 0: a fixed threshold of uncertainty instead of shares")->group(stage_c);
+  app.add_option("--label-side", o.task.label_side, "vit_s14: side of the labels that losses see")->group(losses);
+  bind_features(app, o.features);
   bind_trainer(app, o.trainer);
   bind_augment(app, o.task.augment);
 }

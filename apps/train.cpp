@@ -13,16 +13,14 @@ namespace {
 // The preset decides what no other option says, on the command line or in a configuration file.
 void take_preset(CLI::App& app, const std::string& preset, flow::StudentOptions& o) {
   flow::StudentOptions wanted;
+  wanted.trainer.epochs = o.trainer.epochs;
   flow::apply_preset(preset, wanted);
-  const auto take = [&](const char* option, auto& value, const auto& from) {
-    if (app.get_option(option)->count() > 0) return;
-    value = from;
-    app.get_option(option)->capture_default_str();
-  };
-  take("--rate", o.task.encoder_rate, wanted.task.encoder_rate);
-  take("--head-rate", o.task.head_rate, wanted.task.head_rate);
-  take("--weight-decay", o.task.weight_decay, wanted.task.weight_decay);
-  take("--decay", o.trainer.schedule.decay, wanted.trainer.schedule.decay);
+  flow::apply_arch(o.arch, wanted);
+  take_unless_given(app, "--rate", o.task.encoder_rate, wanted.task.encoder_rate);
+  take_unless_given(app, "--head-rate", o.task.head_rate, wanted.task.head_rate);
+  take_unless_given(app, "--weight-decay", o.task.weight_decay, wanted.task.weight_decay);
+  take_unless_given(app, "--decay", o.trainer.schedule.decay, wanted.trainer.schedule.decay);
+  take_unless_given(app, "--epochs", o.trainer.epochs, wanted.trainer.epochs);
 }
 
 }  // namespace

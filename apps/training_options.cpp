@@ -33,6 +33,15 @@ void bind_augment(CLI::App& app, data::AugmentOptions& o) {
   app.add_option("--grey", o.grey, "probability of a grey photo")->group(group);
 }
 
+void bind_features(CLI::App& app, flow::FeatureOptions& o) {
+  const char* group = "Features of a frozen encoder (vit_s14)";
+  app.add_option("--features", o.folder,
+                 "folder that keeps them, made once and shared by all commands; by default `features` beside --out")
+      ->group(group);
+  app.add_option("--cache-gb", o.most_gb, "most disk they may take, in GB (2.4 MB a photo); 0: keep none")
+      ->group(group);
+}
+
 Resumed with_resumed_options(const Arguments& arguments) {
   Resumed result{arguments, ""};
   for (size_t i = 0; i < arguments.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include "apps/command_line.h"
 #include "crisp/data/augment.h"
+#include "crisp/flow/features.h"
 #include "crisp/train/trainer.h"
 
 namespace crisp::apps {
@@ -19,6 +20,9 @@ void bind_tagged_data(CLI::App& app, Options& o) {
 // Options that every training shares, bound once.
 void bind_trainer(CLI::App& app, train::TrainerOptions& options);
 void bind_augment(CLI::App& app, data::AugmentOptions& options);
+
+// Of a frozen encoder, for every command that looks at photos with one.
+void bind_features(CLI::App& app, flow::FeatureOptions& options);
 
 // `--resume RUN`: the options of that run (its config.toml) and its folder, before what else was typed. Empty `run`
 // when it was not asked for.

@@ -96,8 +96,8 @@ BenchReport bench(const BenchOptions& options) {
           options);
     };
     report.network = timed([&] { network->forward(photos, {}); });
-    report.relabel =
-        timed([&] { train::teacher_views(*network, photos, train::RelabelOptions{}.passes, train::TeacherSources{}); });
+    report.relabel = timed(
+        [&] { train::teacher_views(*network, {photos, {}}, train::RelabelOptions{}.passes, train::TeacherSources{}); });
     report.peak_memory_mb = peak();
     return report;
   }

@@ -171,8 +171,12 @@ Evaluation evaluate_model(infer::Predictor& predictor, const Truth& truth, const
   stages.read = [&](size_t index) { return image::read_image(truth.photos[index], options.limits); };
   stages.network = [&](const std::vector<infer::Photo>& group) {
     std::vector<image::Image> batch;
-    for (const infer::Photo& photo : group) batch.push_back(photo.image);
-    return predictor.run(batch);
+    std::vector<Path> files;
+    for (const infer::Photo& photo : group) {
+      batch.push_back(photo.image);
+      files.push_back(truth.photos[photo.index]);
+    }
+    return predictor.run(batch, options.store == nullptr ? torch::Tensor() : options.store->tokens(files));
   };
   stages.finish = [&](const infer::Photo& photo, infer::Result& result) { return scorer.score(photo.index, result); };
   stages.done = [&](Scored scored) {

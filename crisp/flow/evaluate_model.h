@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "crisp/feature/store.h"
 #include "crisp/flow/evaluate.h"
 #include "crisp/image/limits.h"
 #include "crisp/infer/predictor.h"
@@ -18,6 +19,7 @@ struct ModelOptions {
   int64_t batch = 1;
   int workers = 2;  // threads that decode, score and write beside the network
   image::DecodeLimits limits;
+  feature::Store* store = nullptr;  // of the network's frozen encoder, for whoever has one
 };
 
 // Runs the network over the photos of `truth` and scores as it goes: decoding, the network and scoring overlap,

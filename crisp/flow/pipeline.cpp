@@ -151,7 +151,7 @@ class Pipeline {
     o.out = out("scored") / name;
     if (raw) {
       o.seed.refine.chain.clear();
-      o.cam.similarity.power = 0;
+      o.cam.similarity = 0;
     }
     if (o.seed.refine.has(seed::Refinement::kAffinity)) o.affinity = out("seeds") / "affinity";
     return make_seed_folder(o, device_, stop_).has_value();

@@ -85,8 +85,10 @@ class Pictures {
   std::optional<report::SheetRow> scale_weights(const data::Sample& sample) {
     const torch::InferenceMode inference;
     const image::Image photo = image::read_image(sample.image);
-    const model::Prediction said = student_->forward(
-        infer::rescaled(infer::to_batch({photo}, device_, torch::kFloat), student_->config.head.zoom));
+    const model::EncoderConfig& encoder = student_->config.encoder;
+    const torch::Tensor pixels = infer::as_seen(encoder, {photo}, device_, torch::kFloat);
+    const model::Prediction said =
+        student_->forward(encoder.vit ? pixels : infer::rescaled(pixels, student_->config.head.zoom));
     if (!said.scale_weights.defined()) return std::nullopt;
     report::SheetRow row{.name = sample.id, .tags = {}, .note = "", .pictures = {}};
     constexpr std::array kScales = {"1/4", "1/8", "1/16", "1/32"};

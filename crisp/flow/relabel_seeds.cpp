@@ -40,11 +40,12 @@ train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::De
   }
   if (without > 0) log_warning("{} photo(s) of split {} have no labels so far and get none", without, options.split);
   network->to(device);
+  const std::shared_ptr<feature::Store> store = open_features(*network->encoder, options.features, options.out, device);
   return train::relabel(
       network, infer::in_size_order(photos),
       {.made_by = options.command, .data = options.data.string(), .split = options.split, .classes = dataset.classes},
       before ? &*before : nullptr, &dataset, relabel, device, options.dtype, options.workers, options.batch,
-      options.seed, options.out);
+      options.seed, options.out, store.get());
 }
 
 }  // namespace crisp::flow

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "crisp/base/files.h"
+#include "crisp/flow/features.h"
 #include "crisp/train/relabel.h"
 
 namespace crisp::flow {
@@ -12,6 +12,7 @@ struct RelabelSeedsOptions {
   Path sizes;  // data/class_sizes.h; empty: none are known
   torch::ScalarType dtype = torch::kFloat;
   train::RelabelOptions relabel;
+  FeatureOptions features;  // of a frozen encoder
   int workers = 0;
   int64_t batch = 4;
   uint64_t seed = 0;

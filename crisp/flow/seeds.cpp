@@ -92,6 +92,23 @@ std::vector<model::CamClassifier> load_classifiers(const std::vector<Path>& file
   return all;
 }
 
+seed::CamMaker open_cams(const SeedsOptions& options, const Path& out, torch::Device device) {
+  std::vector<model::CamClassifier> all = load_classifiers(options.classifiers);
+  const auto on_vit = std::ranges::find_if(all, [](const auto& one) { return one->config.encoder.vit.has_value(); });
+  std::shared_ptr<feature::Store> store;
+  if (on_vit != all.end()) store = open_features(*(*on_vit)->encoder, options.features, out, device);
+  return {std::move(all), device, options.dtype, options.cam, std::move(store)};
+}
+
+SeedsOptions settled(const SeedsOptions& options, const model::EncoderConfig& encoder) {
+  SeedsOptions all = options;
+  const seed::SimilarityOptions similarity = seed::similarity_of(options.cam, encoder);
+  all.cam.similarity = similarity.power;
+  all.cam.similarity_rounds = similarity.rounds;
+  all.background = all.seed.background = options.background.value_or(seed::default_background(encoder));
+  return all;
+}
+
 std::string options_json(const SeedsOptions& o) {
   Json json = {{"classifier", classifiers_json(o.classifiers)},
                {"tags_from", o.tags_from},
@@ -100,8 +117,8 @@ std::string options_json(const SeedsOptions& o) {
                {"scales", o.cam.scales.empty() ? Json("by size") : Json(o.cam.scales)},
                {"flip", o.cam.flip},
                {"multiple", o.cam.multiple},
-               {"similarity", o.cam.similarity.power},
-               {"similarity_rounds", o.cam.similarity.rounds},
+               {"similarity", o.cam.similarity ? Json(*o.cam.similarity) : Json("by encoder")},
+               {"similarity_rounds", o.cam.similarity_rounds ? Json(*o.cam.similarity_rounds) : Json("by encoder")},
                {"refine", seed::to_string(o.seed.refine.chain)},
                {"max_side", o.seed.max_side},
                {"untagged", o.seed.untagged == seed::Untagged::kSkip ? "skip" : "background"}};
@@ -109,7 +126,7 @@ std::string options_json(const SeedsOptions& o) {
     json["sure_object"] = seed::to_string(o.seed.sure_object);
     json["sure_background"] = seed::to_string(o.seed.sure_background);
   } else {
-    json["background"] = seed::to_string(o.seed.background);
+    json["background"] = o.background ? seed::to_string(*o.background) : "by encoder";
   }
   if (o.seed.refine.has(seed::Refinement::kCrf)) json["crf"] = crf_json(o.crf, o.seed.refine.crf);
   if (o.seed.refine.has(seed::Refinement::kPar)) {
@@ -133,11 +150,12 @@ std::string options_json(const SeedsOptions& o) {
   return json.dump();
 }
 
-std::optional<data::SeedFacts> make_seed_folder(const SeedsOptions& options, torch::Device device,
+std::optional<data::SeedFacts> make_seed_folder(const SeedsOptions& given, torch::Device device,
                                                 const std::function<bool()>& stop) {
-  const data::Dataset dataset = open_tagged(options.data, options.split, options.tags_from, options.tags,
-                                            options.random_seed, options.seed.workers);
-  seed::CamMaker cams(load_classifiers(options.classifiers), device, options.dtype, options.cam);
+  const data::Dataset dataset =
+      open_tagged(given.data, given.split, given.tags_from, given.tags, given.random_seed, given.seed.workers);
+  seed::CamMaker cams = open_cams(given, given.out, device);
+  const SeedsOptions options = settled(given, cams.encoder());
   check_classes(cams.classes(), dataset.classes);
   const seed::SeedPhotos photos = seed::photos_for_seeds(dataset.samples(options.split), options.seed.untagged);
   if (photos.untagged > 0) {

@@ -15,9 +15,11 @@ struct SeedsOptions {
   std::vector<Path> classifiers;  // their maps are averaged; the affinity network has the first one's encoder
   std::string split = "train", tags_from = "auto", tags;
   seed::CamOptions cam;
+  FeatureOptions features;  // of a frozen encoder
   seed::SeedOptions seed;
-  std::string crf = ops::kDefaultCrf;  // the preset's name, for the record
-  Path affinity;                       // a trained affinity network; empty: one is learned in OUT/affinity when needed
+  std::optional<seed::Background> background;  // nothing: what the classifier's encoder wants
+  std::string crf = ops::kDefaultCrf;          // the preset's name, for the record
+  Path affinity;  // a trained affinity network; empty: one is learned in OUT/affinity when needed
   train::AffinityOptions affinity_task;
   train::TrainerOptions affinity_trainer;
   torch::ScalarType dtype = torch::kFloat;
@@ -26,6 +28,12 @@ struct SeedsOptions {
 };
 
 std::vector<model::CamClassifier> load_classifiers(const std::vector<Path>& files);
+
+// The maps of the options' classifiers, for a stage that writes `out`.
+seed::CamMaker open_cams(const SeedsOptions& options, const Path& out, torch::Device device);
+
+// The same options with what they leave to the classifier's encoder filled in.
+SeedsOptions settled(const SeedsOptions& options, const model::EncoderConfig& encoder);
 
 // The parameters that decide the labels, as the JSON object of seeds.json.
 nlohmann::ordered_json crf_json(const std::string& preset, const ops::CrfOptions& crf);

@@ -54,11 +54,11 @@ Source seed_source(const ShowOptions& options, torch::Device device) {
       source.facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
   }
   if (options.cams && json.contains("classifier")) {
-    seed::CamOptions cam{
-        .scales = {},
-        .flip = json.value("flip", true),
-        .multiple = json.value("multiple", 32),
-        .similarity = {.power = json.value("similarity", 0.0), .rounds = json.value("similarity_rounds", 1)}};
+    seed::CamOptions cam{.scales = {},
+                         .flip = json.value("flip", true),
+                         .multiple = json.value("multiple", 32),
+                         .similarity = json.value("similarity", 0.0),
+                         .similarity_rounds = json.value("similarity_rounds", 1)};
     if (json["scales"].is_array()) cam.scales = json["scales"].get<std::vector<double>>();
     const auto& named = json["classifier"];  // one or several
     const auto files = named.is_array() ? named.get<std::vector<std::string>>() : std::vector{named.get<std::string>()};

@@ -45,7 +45,7 @@ Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::
     for (int64_t i = 0; i < most_images; ++i) chosen.push_back(masked[order[static_cast<size_t>(i)]]);
     masked = std::move(chosen);
   }
-  seed::CamMaker cams(load_classifiers(options.classifiers), device, options.dtype, options.cam);
+  seed::CamMaker cams = open_cams(options, "", device);
   check_classes(cams.classes(), dataset.classes);
   std::optional<seed::AffinityMaker> affinity;
   if (options.seed.refine.has(seed::Refinement::kAffinity)) {
@@ -53,7 +53,7 @@ Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::
       throw UsageError("--sweep with affinity needs --affinity: a trained affinity network");
     affinity.emplace(model::load_affinity_net(options.affinity), device, options.dtype);
   }
-  const std::vector<seed::Background> tried = candidates(options.seed.background.power);
+  const std::vector<seed::Background> tried = candidates(options.background && options.background->power);
   const metric::Options metric = with_classes({}, dataset.classes);
   std::vector<metric::Confusion> totals(tried.size(), metric::Confusion(metric.classes));
   std::mutex mutex;
@@ -64,7 +64,8 @@ Sweep sweep_background(const SeedsOptions& options, int64_t most_images, torch::
   };
   stages.network = [&](const std::vector<infer::Photo>& group) {
     const std::vector<image::Image> images = {group[0].image};
-    Maps maps{std::move(cams.run(images, {masked[group[0].index].tags})[0]), {}};
+    const data::Sample& sample = masked[group[0].index];
+    Maps maps{std::move(cams.run(images, {sample.tags}, {sample.image})[0]), {}};
     if (affinity) maps.features = std::move(affinity->run(images)[0]);
     return std::vector<Maps>{std::move(maps)};
   };

@@ -10,6 +10,7 @@
 #include "crisp/flow/training_setup.h"
 #include "crisp/image/decode.h"
 #include "crisp/model/load.h"
+#include "crisp/model/vit_config.h"
 #include "crisp/seed/tag_file.h"
 
 namespace crisp::flow {
@@ -94,6 +95,15 @@ int default_crop(const std::vector<data::Sample>& samples) {
   return median > 400 ? 448 : std::clamp((median + 31) / 32 * 32, 64, 320);
 }
 
+void apply_arch(const std::string& arch, ClassifierOptions& o) {
+  if (!model::is_vit(arch)) return;
+  o.pooling = "both";
+  o.task.batch = 32;
+  o.task.head_rate = 1e-2;
+  o.task.mosaic = 0;
+  o.trainer.epochs = 20;
+}
+
 bool train_classifier(const ClassifierOptions& options, torch::Device device, const std::function<bool()>& stop) {
   train::check(options.trainer);
   const data::Dataset dataset = open_tagged(options.data, options.split, options.tags_from, options.tags,
@@ -114,10 +124,13 @@ bool train_classifier(const ClassifierOptions& options, torch::Device device, co
   torch::manual_seed(options.trainer.seed);
   model::CamClassifier network(config);
   model::draw_weights(*network);
-  if (!weights.empty()) model::load_encoder(network->encoder, weights);
-  log_info("{} photos, {} classes, {}, crop {}, starting from {}", samples.size(), dataset.classes.size() - 1,
-           options.arch, task_options.augment.crop, weights.empty() ? "nothing" : weights.string());
-  train::ClassifyTask task(network, std::move(samples), std::move(val), task_options, device);
+  const std::shared_ptr<feature::Store> store =
+      begin_on(*network->encoder, weights, options.features, options.out, device);
+  if (!store && !weights.empty()) model::load_encoder(*network->encoder, weights);
+  log_info("{} photos, {} classes, {}{}, starting from {}", samples.size(), dataset.classes.size() - 1, options.arch,
+           store ? ", frozen" : fmt::format(", crop {}", task_options.augment.crop),
+           weights.empty() ? "nothing" : weights.string());
+  train::ClassifyTask task(network, samples, val, task_options, device, store);
   // Last, so that options and weights that make no sense leave no folder behind.
   RunFolder run(options.out,
                 {.task = "classify",
@@ -126,6 +139,11 @@ bool train_classifier(const ClassifierOptions& options, torch::Device device, co
                  .split = options.split,
                  .classes = dataset.classes},
                 options.config, options.resume);
+  if (store) {
+    keep_encoder(*store, run.path());
+    if (!make_features(*store, {samples, val}, options.task.workers, stop)) return false;
+    standardise(*network->encoder, *store, samples);
+  }
   train::Trainer trainer(task, options.trainer, device, run.path());
   if (options.resume) trainer.resume();
   if (!trainer.run(stop)) return false;

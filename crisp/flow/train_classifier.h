@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "crisp/data/dataset.h"
+#include "crisp/flow/features.h"
 #include "crisp/model/cam_classifier.h"
 #include "crisp/train/classify_task.h"
 #include "crisp/train/trainer.h"
@@ -21,9 +22,13 @@ struct ClassifierOptions {
   double drop_path = 0.1;
   train::ClassifyOptions task;
   train::TrainerOptions trainer;
+  FeatureOptions features;      // of a frozen encoder
   std::string command, config;  // kept in the run folder
   bool resume = false;
 };
+
+// What measurement speaks for on this encoder; nothing on MiT.
+void apply_arch(const std::string& arch, ClassifierOptions& options);
 
 // A data set as `options` name it, with tags in the split.
 data::Dataset open_tagged(const Path& data, const std::string& split, const std::string& tags_from,

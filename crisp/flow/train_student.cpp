@@ -10,7 +10,9 @@
 #include "crisp/flow/train_classifier.h"
 #include "crisp/flow/training_report.h"
 #include "crisp/flow/training_setup.h"
+#include "crisp/model/foundation.h"
 #include "crisp/model/load.h"
+#include "crisp/model/vit_config.h"
 
 namespace crisp::flow {
 namespace {
@@ -116,6 +118,12 @@ void apply_preset(const std::string& name, StudentOptions& o) {
   }
 }
 
+void apply_arch(const std::string& arch, StudentOptions& o) {
+  if (!model::is_vit(arch)) return;
+  o.task.head_rate = 1e-3;
+  o.trainer.epochs = 12;
+}
+
 int zoomed_crop(int crop, double zoom) {
   return zoom == 1 ? crop : std::max(32, static_cast<int>(std::lround(crop * (1 + zoom) / 64)) * 32);
 }
@@ -165,15 +173,21 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   const Path weights = initial_weights(options.arch, options.init);
   torch::manual_seed(options.trainer.seed);
   model::Segmenter student = model::make_segmenter(config);
-  if (!weights.empty()) model::load_encoder(student->encoder, weights);
+  const std::shared_ptr<feature::Store> store =
+      begin_on(*student->encoder, weights, options.features, options.out, device);
+  if (!store && !weights.empty()) model::load_encoder(*student->encoder, weights);
   if (!weights.empty() && config.head.presence) model::load_presence(student, weights);
   model::Segmenter teacher(config);
   tensor::load_into(*teacher, tensor::state_of(*student), "the student");
+  model::share_foundation(*student->encoder, *teacher->encoder);
+  const std::vector<data::Sample> photos = data.train, looked_at = data.val;
+  data.store = store;
   if (supervised) log_warning("FULLY SUPERVISED: the student learns from pixel masks; this is an upper bound");
   const std::string zoomed = options.zoom == 1 ? "" : fmt::format(", photos enlarged by {}", options.zoom);
-  log_info("{} photos, {} classes, {} row {} {}, crop {}{}, starting from {}", data.train.size(),
-           dataset.classes.size(), options.arch, options.ablation, options.uncertainty, task_options.augment.crop,
-           zoomed, weights.empty() ? "nothing" : weights.string());
+  const std::string seen = store ? fmt::format("frozen, labels at {0}x{0}", task_options.label_side)
+                                 : fmt::format("crop {}{}", task_options.augment.crop, zoomed);
+  log_info("{} photos, {} classes, {} row {} {}, {}, starting from {}", data.train.size(), dataset.classes.size(),
+           options.arch, options.ablation, options.uncertainty, seen, weights.empty() ? "nothing" : weights.string());
   train::SegmentTask task(student, teacher, std::move(data), task_options, device, options.out);
   if (task_options.select_on_masks) log_warning("--select masks: the model will be the {}", task.selected_by());
   // Last, so that options and weights that make no sense leave no folder behind.
@@ -186,9 +200,15 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
                  .labels = supervised ? "masks (fully supervised)" : "seeds",
                  .selected_by = task.selected_by()},
                 options.config, options.resume);
+  StudentReport report;
+  if (store) {
+    keep_encoder(*store, run.path());
+    if (!make_features(*store, {photos, looked_at}, options.task.workers, stop)) return report;
+    standardise(*student->encoder, *store, photos);
+    standardise(*teacher->encoder, *store, photos);
+  }
   train::Trainer trainer(task, options.trainer, device, run.path());
   if (options.resume) trainer.resume();
-  StudentReport report;
   report.complete = trainer.run(stop);
   report.rounds = task.rounds();
   report.validation = trainer.last_validation();

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "crisp/flow/features.h"
 #include "crisp/train/segment_task.h"
 #include "crisp/train/trainer.h"
 
@@ -25,12 +26,16 @@ struct StudentOptions {
   std::string select = "last";          // or masks: the best by a score on masks, named in every output
   train::SegmentOptions task;
   train::TrainerOptions trainer;
+  FeatureOptions features;  // of a frozen encoder
   std::string command, config;
   bool resume = false;
 };
 
 // Learning rates, weight decay and decay of a preset: "segformer" or "paper".
 void apply_preset(const std::string& name, StudentOptions& options);
+
+// What measurement speaks for on this encoder; nothing on MiT.
+void apply_arch(const std::string& arch, StudentOptions& options);
 
 // The crop of enlarged photos: it grows by half as much, so that steps stay affordable.
 int zoomed_crop(int crop, double zoom);

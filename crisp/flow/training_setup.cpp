@@ -2,6 +2,7 @@
 
 #include "crisp/base/error.h"
 #include "crisp/base/resources.h"
+#include "crisp/model/vit_config.h"
 
 namespace crisp::flow {
 
@@ -16,7 +17,7 @@ std::string held_out_split(const data::Dataset& dataset, const std::string& val,
 
 Path initial_weights(const std::string& arch, const std::string& init) {
   if (!init.empty()) return init == "none" ? Path() : Path(init);
-  const Path shipped = shipped_weights(arch + ".safetensors");
+  const Path shipped = shipped_weights(model::is_vit(arch) ? model::vit_weights_name(arch) : arch + ".safetensors");
   if (shipped.empty()) {
     throw UsageError("--init is needed: no {} weights are shipped; give a file, or --init none to start from nothing",
                      arch);

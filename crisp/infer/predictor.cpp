@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "crisp/base/error.h"
+#include "crisp/image/resize.h"
 #include "crisp/ops/uncertainty.h"
 #include "crisp/ops/upsample_labels.h"
 #include "crisp/tensor/seldom_sizes.h"
@@ -21,6 +22,11 @@ torch::Tensor resized(const torch::Tensor& maps, int64_t height, int64_t width) 
 }
 
 torch::Tensor on_cpu(const torch::Tensor& map) { return map.to(torch::kCPU, torch::kFloat); }
+
+// The multiple of the patch nearest to so many times the ViT's own square.
+int64_t vit_side(const model::VitView& view, double scale) {
+  return std::max<int64_t>(1, std::lround(scale * static_cast<double>(view.side / view.patch))) * view.patch;
+}
 
 image::Mask to_mask(const torch::Tensor& labels) {
   image::Mask mask(static_cast<int>(labels.size(1)), static_cast<int>(labels.size(0)));
@@ -79,12 +85,20 @@ Predictor::Predictor(model::Segmenter network, torch::Device device, torch::Scal
   network_->eval();
 }
 
-std::vector<Result> Predictor::run(const std::vector<image::Image>& images) {
+torch::Tensor as_seen(const model::EncoderConfig& encoder, const std::vector<image::Image>& photos,
+                      torch::Device device, torch::ScalarType dtype) {
+  if (!encoder.vit) return to_batch(photos, device, dtype);
+  const int side = static_cast<int>(encoder.vit->side);
+  std::vector<image::Image> squares;
+  for (const image::Image& photo : photos) squares.push_back(image::resize(photo, side, side));
+  return to_batch(squares, device, dtype);
+}
+
+std::vector<Result> Predictor::run(const std::vector<image::Image>& images, const torch::Tensor& tokens) {
   if (images.empty()) return {};
   const torch::InferenceMode inference;
-  const torch::Tensor batch = to_batch(images, device_, dtype_);
   const bool single = options_.scales.size() == 1 && !options_.flip;
-  return single ? single_pass(batch) : multi_scale(batch);
+  return single ? single_pass(images, tokens) : multi_scale(images, tokens);
 }
 
 double Predictor::fit(const torch::Tensor& images) const {
@@ -92,14 +106,43 @@ double Predictor::fit(const torch::Tensor& images) const {
   return options_.full_size || options_.tiling.tile > 0 ? head.zoom : working_scale(head, images);
 }
 
-model::Prediction Predictor::forward(const torch::Tensor& images) {
-  const model::ForwardOptions how{.boundary = options_.boundary};
+torch::Tensor Predictor::input(const std::vector<image::Image>& images, double scale) const {
+  const model::EncoderConfig& encoder = config().encoder;
+  if (!encoder.vit || options_.tiling.tile > 0) {
+    const torch::Tensor batch = to_batch(images, device_, dtype_);
+    return rescaled(batch, encoder.vit ? scale : scale * fit(batch));
+  }
+  model::EncoderConfig at_scale = encoder;
+  at_scale.vit->side = vit_side(*encoder.vit, scale);
+  return as_seen(at_scale, images, device_, dtype_);
+}
+
+// The tile as the ViT's square, and what it says brought back to the grid of the tile.
+model::Prediction Predictor::forward_tile(const torch::Tensor& tile, const model::ForwardOptions& how) {
+  const auto& vit = config().encoder.vit;
+  if (!vit) return network_->forward(tile, how);
+  const torch::Tensor square =
+      at::_upsample_bilinear2d_aa(tile.contiguous(), {vit->side, vit->side}, /*align_corners=*/false);
+  const model::Prediction said = network_->forward(square, how);
+  const auto back = [&](const torch::Tensor& map) {
+    return map.defined() ? resized(map.to(torch::kFloat), (tile.size(2) + 3) / 4, (tile.size(3) + 3) / 4) : map;
+  };
+  model::Prediction tiled;
+  tiled.refined = back(said.refined);
+  tiled.uncertainty = back(said.uncertainty);
+  tiled.boundary = back(said.boundary);
+  return tiled;
+}
+
+model::Prediction Predictor::forward(const torch::Tensor& images, const torch::Tensor& tokens) {
+  const model::ForwardOptions how{.boundary = options_.boundary, .tokens = tokens};
   const tensor::SeldomSizes seldom(images);
   if (options_.tiling.tile == 0) return network_->forward(images, how);
   std::vector<model::Prediction> parts;
   for (int64_t i = 0; i < images.size(0); ++i) {
-    parts.push_back(run_tiled([&](const torch::Tensor& tile) { return network_->forward(tile, how); },
-                              images.narrow(0, i, 1), options_.tiling));
+    parts.push_back(
+        run_tiled([&](const torch::Tensor& tile) { return forward_tile(tile, {.boundary = options_.boundary}); },
+                  images.narrow(0, i, 1), options_.tiling));
   }
   const auto joined = [&](torch::Tensor model::Prediction::* field) {
     std::vector<torch::Tensor> maps;
@@ -115,13 +158,14 @@ model::Prediction Predictor::forward(const torch::Tensor& images) {
   return all;
 }
 
-std::vector<Result> Predictor::single_pass(const torch::Tensor& images) {
-  const model::Prediction prediction = forward(rescaled(images, options_.scales[0] * fit(images)));
+std::vector<Result> Predictor::single_pass(const std::vector<image::Image>& images, const torch::Tensor& tokens) {
+  const double scale = options_.scales[0];
+  const model::Prediction prediction = forward(input(images, scale), scale == 1 ? tokens : torch::Tensor());
   std::vector<Result> results;
-  for (int64_t i = 0; i < images.size(0); ++i) {
+  for (int64_t i = 0; i < static_cast<int64_t>(images.size()); ++i) {
     Result result;
     const torch::Tensor logits = prediction.refined[i].to(torch::kFloat);
-    result.labels = to_mask(ops::upsample_labels(logits, images.size(2), images.size(3)));
+    result.labels = to_mask(ops::upsample_labels(logits, images[0].height, images[0].width));
     result.logits = on_cpu(logits).contiguous();
     const bool has_variance = config().head.variance && prediction.uncertainty.defined();
     const torch::Tensor aleatoric = has_variance ? prediction.uncertainty[i][0].to(torch::kFloat) : torch::Tensor();
@@ -132,8 +176,8 @@ std::vector<Result> Predictor::single_pass(const torch::Tensor& images) {
   return results;
 }
 
-std::vector<Result> Predictor::multi_scale(const torch::Tensor& images) {
-  const int64_t height = images.size(2), width = images.size(3);
+std::vector<Result> Predictor::multi_scale(const std::vector<image::Image>& images, const torch::Tensor& tokens) {
+  const int64_t height = images[0].height, width = images[0].width;
   torch::Tensor probabilities, aleatoric, boundary;
   int64_t passes = 0;
   const auto add = [&](torch::Tensor& sum, const torch::Tensor& map, bool mirrored) {
@@ -144,10 +188,11 @@ std::vector<Result> Predictor::multi_scale(const torch::Tensor& images) {
     sum = sum.defined() ? sum.add_(full) : full.clone();
   };
   for (const double scale : options_.scales) {
-    const torch::Tensor scaled = rescaled(images, scale * fit(images));
+    const torch::Tensor scaled = input(images, scale);
     for (const bool mirrored : {false, true}) {
       if (mirrored && !options_.flip) continue;
-      const model::Prediction prediction = forward(mirrored ? scaled.flip(3) : scaled);
+      const model::Prediction prediction =
+          forward(mirrored ? scaled.flip(3) : scaled, mirrored || scale != 1 ? torch::Tensor() : tokens);
       add(probabilities, prediction.refined, mirrored);
       if (config().head.variance && prediction.uncertainty.defined()) add(aleatoric, prediction.uncertainty, mirrored);
       if (prediction.boundary.defined()) add(boundary, prediction.boundary, mirrored);
@@ -155,7 +200,7 @@ std::vector<Result> Predictor::multi_scale(const torch::Tensor& images) {
     }
   }
   std::vector<Result> results;
-  for (int64_t i = 0; i < images.size(0); ++i) {
+  for (int64_t i = 0; i < static_cast<int64_t>(images.size()); ++i) {
     Result result;
     const torch::Tensor mean = probabilities[i] / passes;
     result.probabilities = on_cpu(mean).contiguous();

@@ -12,7 +12,8 @@ struct InferOptions {
   std::vector<double> scales{1.0};  // times the network's zoom; the mean of probabilities is taken of several
   bool flip = false;                // each scale also mirrored
   // Photos with more than kLargest times the long side of those the network learned from are worked on at that size:
-  // objects many times as large as it has ever seen are none to it. Not with tiles.
+  // objects many times as large as it has ever seen are none to it. Not with tiles. On a frozen ViT every photo becomes
+  // its square, and so does every tile.
   bool full_size = false;  // as they are, all the same
   TileOptions tiling;
   bool boundary = false;  // evaluate the boundary head
@@ -41,16 +42,19 @@ class Predictor {
   // Moves the network to the device and dtype and into evaluation mode.
   Predictor(model::Segmenter network, torch::Device device, torch::ScalarType dtype, InferOptions options);
 
-  // Images of one size form one batch; the caller groups them.
-  std::vector<Result> run(const std::vector<image::Image>& images);
+  // Images of one size form one batch; the caller groups them. `tokens` [N, blocks, h, w, dim]: what the network's
+  // frozen encoder says of them as they are, for whoever has kept it.
+  std::vector<Result> run(const std::vector<image::Image>& images, const torch::Tensor& tokens = {});
 
   const model::SegmenterConfig& config() const { return network_->config; }
 
  private:
+  torch::Tensor input(const std::vector<image::Image>& images, double scale) const;
   double fit(const torch::Tensor& images) const;  // the scale at which photos are worked on
-  model::Prediction forward(const torch::Tensor& images);
-  std::vector<Result> single_pass(const torch::Tensor& images);
-  std::vector<Result> multi_scale(const torch::Tensor& images);
+  model::Prediction forward(const torch::Tensor& input, const torch::Tensor& tokens);
+  model::Prediction forward_tile(const torch::Tensor& tile, const model::ForwardOptions& how);
+  std::vector<Result> single_pass(const std::vector<image::Image>& images, const torch::Tensor& tokens);
+  std::vector<Result> multi_scale(const std::vector<image::Image>& images, const torch::Tensor& tokens);
 
   model::Segmenter network_;
   torch::Device device_;
@@ -66,6 +70,10 @@ torch::Tensor normalised(const torch::Tensor& pixels);
 torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device device, torch::ScalarType dtype);
 
 using model::rescaled;
+
+// Photos as a network's encoder is shown them: as they are, or on a frozen ViT brought to its square. Of one size.
+torch::Tensor as_seen(const model::EncoderConfig& encoder, const std::vector<image::Image>& photos,
+                      torch::Device device, torch::ScalarType dtype);
 
 // The scale at which whole photos [N, 3, H, W] are worked on: the network's zoom, less where they are much larger than
 // those it learned from.

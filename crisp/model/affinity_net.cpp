@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "crisp/base/error.h"
+#include "crisp/model/foundation.h"
 #include "crisp/model/load.h"
 #include "crisp/tensor/checkpoint.h"
 #include "crisp/tensor/json_text.h"
@@ -34,7 +35,7 @@ torch::Tensor AffinityHeadImpl::forward(const Features& features) {
 }
 
 AffinityNetImpl::AffinityNetImpl(const EncoderConfig& encoder_config) : config(encoder_config) {
-  encoder = register_module("encoder", Mit(config));
+  encoder = register_module("encoder", make_encoder(config));
   head = register_module("head", AffinityHead(config));
 }
 
@@ -47,6 +48,7 @@ AffinityNet make_affinity_net(const CamClassifier& classifier) {
     weight.normal_(0, std::sqrt(2.0 / static_cast<double>(weight.size(1))));
   }
   tensor::load_into(*network->encoder, tensor::state_of(*classifier->encoder), "the classifier");
+  share_foundation(*classifier->encoder, *network->encoder);
   return network;
 }
 
@@ -59,7 +61,7 @@ AffinityNet load_affinity_net(const Path& file_or_run) {
   }
   const nlohmann::json options = tensor::parse_json(checkpoint.options, source + ": 'options'");
   EncoderConfig encoder = encoder_shape_of(checkpoint);
-  set_map_stride(encoder, options.value("stride", int64_t{16}));
+  if (!encoder.vit) set_map_stride(encoder, options.value("stride", int64_t{16}));
   AffinityNet network(encoder);
   tensor::load_into(*network, checkpoint.tensors, source);
   network->eval();

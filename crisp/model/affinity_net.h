@@ -19,10 +19,12 @@ TORCH_MODULE(AffinityHead);
 // The classifier's encoder with that head.
 struct AffinityNetImpl : torch::nn::Module {
   explicit AffinityNetImpl(const EncoderConfig& encoder);
-  torch::Tensor forward(const torch::Tensor& images) { return head->forward(encoder->forward(images)); }
+  torch::Tensor forward(const torch::Tensor& images, const torch::Tensor& tokens = {}) {
+    return head->forward(encoder->forward(images, tokens));
+  }
 
   const EncoderConfig config;
-  Mit encoder{nullptr};
+  std::shared_ptr<EncoderImpl> encoder;
   AffinityHead head{nullptr};
 };
 TORCH_MODULE(AffinityNet);

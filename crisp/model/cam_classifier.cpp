@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "crisp/base/error.h"
+#include "crisp/model/foundation.h"
 #include "crisp/model/load.h"
 #include "crisp/model/presence.h"
 #include "crisp/tensor/checkpoint.h"
@@ -36,15 +37,18 @@ std::string name_of(Pooling pooling) {
       return "top";
     case Pooling::kWeighted:
       return "weighted";
+    case Pooling::kBoth:
+      return "both";
   }
   return "";
 }
 
 Pooling parse_pooling(const std::string& name) {
-  for (const Pooling pooling : {Pooling::kAverage, Pooling::kMaximum, Pooling::kTopCells, Pooling::kWeighted}) {
+  for (const Pooling pooling :
+       {Pooling::kAverage, Pooling::kMaximum, Pooling::kTopCells, Pooling::kWeighted, Pooling::kBoth}) {
     if (name_of(pooling) == name) return pooling;
   }
-  throw UsageError("--pooling {}: it is one of average, max, top, weighted", name);
+  throw UsageError("--pooling {}: it is one of average, max, top, weighted, both", name);
 }
 
 void set_map_stride(EncoderConfig& config, int64_t stride) {
@@ -54,38 +58,60 @@ void set_map_stride(EncoderConfig& config, int64_t stride) {
 }
 
 int64_t map_stride(const EncoderConfig& config) {
+  if (config.vit) return config.vit->patch;
   return config.strides[0] * config.strides[1] * config.strides[2] * config.strides[3];
 }
 
 EncoderConfig classifier_encoder(const std::string& arch, int64_t stride) {
   EncoderConfig config = encoder_config(arch);
-  set_map_stride(config, stride);
-  return config;
+  if (!config.vit) {
+    set_map_stride(config, stride);
+    return config;
+  }
+  VitView view = *config.vit;
+  view.detail = 0;
+  return encoder_config(arch, view);
 }
 
 CamClassifierImpl::CamClassifierImpl(const CamClassifierConfig& config_) : config(config_) {
-  encoder = register_module("encoder", Mit(config.encoder));
+  encoder = register_module("encoder", make_encoder(config.encoder));
   classifier = register_module("classifier", Conv(ConvShape{.in = config.encoder.dims[3],
                                                             .out = static_cast<int64_t>(config.classes.size()) - 1,
-                                                            .bias = false}));
+                                                            .bias = config.encoder.vit.has_value()}));
 }
 
-torch::Tensor CamClassifierImpl::maps(const torch::Tensor& images) {
-  return classifier->forward(encoder->forward(images)[3]);
+void CamClassifierImpl::draw() {
+  if (!config.encoder.vit) return;
+  classifier->weight.zero_();
+  classifier->bias.fill_(-1);
+}
+
+torch::Tensor CamClassifierImpl::maps(const torch::Tensor& images, const torch::Tensor& tokens) {
+  return classifier->forward(encoder->last(images, tokens));
 }
 
 torch::Tensor CamClassifierImpl::pool(const torch::Tensor& scores, const torch::Tensor& photo) const {
   const torch::Tensor maps = scores.to(torch::kFloat);  // sums over cells
   const torch::Tensor share = photo_share(photo, maps);
-  if (config.pooling == Pooling::kAverage) {
-    return (maps * share).sum({2, 3}) / share.sum({2, 3}).clamp_min(1e-6);
+  const auto average = [&] { return (maps * share).sum({2, 3}) / share.sum({2, 3}).clamp_min(1e-6); };
+  switch (config.pooling) {
+    case Pooling::kAverage:
+      return average();
+    case Pooling::kWeighted:
+      return weighted_scores(maps, share);
+    case Pooling::kMaximum:
+      return mean_of_best(maps, share, 0);
+    case Pooling::kTopCells:
+      return mean_of_best(maps, share, config.top_share);
+    case Pooling::kBoth:
+      return (mean_of_best(maps, share, config.top_share) + average()) / 2;
   }
-  if (config.pooling == Pooling::kWeighted) return weighted_scores(maps, share);
-  return mean_of_best(maps, share, config.pooling == Pooling::kMaximum ? 0 : config.top_share);
+  return {};
 }
 
-torch::Tensor CamClassifierImpl::forward(const torch::Tensor& images, const torch::Tensor& photo) {
-  return pool(maps(images), photo);
+torch::Tensor CamClassifierImpl::forward(const torch::Tensor& images, const torch::Tensor& photo,
+                                         const torch::Tensor& tokens) {
+  return pool(maps(images, tokens), photo);
 }
 
 CamClassifier load_classifier(const Path& file_or_run) {
@@ -98,7 +124,7 @@ CamClassifier load_classifier(const Path& file_or_run) {
   CamClassifierConfig config;
   try {
     config.encoder = encoder_shape_of(checkpoint);
-    set_map_stride(config.encoder, options.at("stride").get<int64_t>());
+    if (!config.encoder.vit) set_map_stride(config.encoder, options.at("stride").get<int64_t>());
     config.pooling = parse_pooling(options.at("pooling").get<std::string>());
     config.top_share = options.at("top_share").get<double>();
   } catch (const std::exception& problem) {
@@ -107,6 +133,7 @@ CamClassifier load_classifier(const Path& file_or_run) {
   config.classes = checkpoint.classes;
   CamClassifier network(config);
   tensor::load_into(*network, checkpoint.tensors, source);
+  find_foundation(checkpoint, *network->encoder);
   network->eval();
   return network;
 }
@@ -115,13 +142,15 @@ void save_classifier(const Path& path, const CamClassifier& network) {
   const CamClassifierConfig& config = network->config;
   const nlohmann::json options = {
       {"stride", map_stride(config.encoder)}, {"pooling", name_of(config.pooling)}, {"top_share", config.top_share}};
+  tensor::Metadata facts;
+  describe_foundation(*network->encoder, facts);
   const tensor::ModelMeta meta{.arch = config.encoder.arch,
                                .head = kHead,
                                .width = 0,
                                .classes = config.classes,
                                .layer_norm_eps = config.encoder.layer_norm_eps,
                                .options = options.dump(),
-                               .extra = {}};
+                               .extra = facts};
   tensor::write_model_file(path, tensor::state_of(*network), meta);
 }
 

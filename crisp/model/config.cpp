@@ -5,6 +5,7 @@
 
 #include "crisp/base/error.h"
 #include "crisp/base/text.h"
+#include "crisp/model/vit_config.h"
 
 namespace crisp::model {
 
@@ -65,7 +66,21 @@ EncoderConfig encoder_config(const std::string& arch) {
     }
     return config;
   }
-  throw UsageError("unknown arch '{}': it is one of {}", arch, join(known_archs(), ", "));
+  if (is_vit(arch)) return encoder_config(arch, VitView{.patch = vit_config(arch).patch});
+  throw UsageError("unknown arch '{}': it is one of {}, {}", arch, join(known_archs(), ", "), join(known_vits(), ", "));
+}
+
+EncoderConfig encoder_config(const std::string& arch, const VitView& view) {
+  const int64_t dim = vit_config(arch).dim;
+  EncoderConfig config;
+  config.arch = arch;
+  config.vit = view;
+  config.dims = {view.detail, dim, dim, dim};
+  return config;
+}
+
+int64_t output_stride(const EncoderConfig& encoder) {
+  return encoder.vit ? encoder.vit->patch / encoder.vit->fine : encoder.strides[0];
 }
 
 int64_t default_width(const std::string& arch) { return arch == "mit_b0" || arch == "mit_b1" ? 256 : 384; }

@@ -2,12 +2,22 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace crisp::model {
 
-// The shape of a Mix Transformer encoder (SegFormer, Xie et al. 2021).
+// How a frozen ViT is looked at and with (vit_scales.h).
+struct VitView {
+  std::vector<int64_t> blocks{6, 9, 12};  // whose tokens are the second to the fourth scale
+  int64_t side = 448;                     // pixels: photos are brought to this square
+  int64_t patch = 14;                     // pixels a token's side
+  int64_t fine = 2;                       // cells of the finest map along a token's side
+  int64_t detail = 64;                    // channels of the finest map, learned from the photo itself; 0: there is none
+};
+
+// The shape of a Mix Transformer encoder (SegFormer, Xie et al. 2021), or a frozen ViT as four scales.
 struct EncoderConfig {
   std::string arch = "mit_b0";
   std::array<int64_t, 4> dims{};
@@ -18,10 +28,16 @@ struct EncoderConfig {
   int64_t mlp_ratio = 4;
   double drop_path = 0.1;        // stochastic depth of the last block, rising linearly from 0
   double layer_norm_eps = 1e-5;  // 1e-6 for checkpoints of the original code
+  std::optional<VitView> vit;    // then of the fields above only `arch` and `dims` count
 };
 
-// "mit_b0" .. "mit_b5"; an unknown name is an error that lists these.
+// Pixels of the network's input to a cell of what its head says.
+int64_t output_stride(const EncoderConfig& encoder);
+
+// "mit_b0" .. "mit_b5", "vit_s14" ..; an unknown name is an error that lists these.
 EncoderConfig encoder_config(const std::string& arch);
+// The same of a ViT that is looked at in another way.
+EncoderConfig encoder_config(const std::string& arch, const VitView& view);
 const std::vector<std::string>& known_archs();
 
 enum class HeadKind { kSegformer, kCrispformer };

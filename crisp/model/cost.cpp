@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "crisp/model/crispformer.h"
+#include "crisp/model/mit.h"
+#include "crisp/model/vit_scales.h"
 #include "crisp/ops/propagate_kernel.h"
 
 namespace crisp::model {
@@ -36,6 +38,38 @@ int64_t stage_macs(const EncoderConfig& config, size_t i, const Grid& grid) {
   return tokens * kernel * kernel * in * dim + config.depths[i] * (attention + ffn);
 }
 
+// One part a stage; the sizes of their maps.
+std::array<Grid, 4> add_mit(Segmenter& network, Grid grid, std::vector<PartCost>& parts) {
+  const EncoderConfig& config = network->config.encoder;
+  auto* encoder = network->encoder->as<MitImpl>();
+  std::array<Grid, 4> grids{};
+  for (size_t i = 0; i < 4; ++i) {
+    const int64_t s = config.strides[i];
+    grids[i] = grid = {(grid.height + s - 1) / s, (grid.width + s - 1) / s};
+    parts.push_back(
+        part(fmt::format("encoder stage {}", i + 1), parameters_of(*encoder->stages[i]), stage_macs(config, i, grid)));
+  }
+  return grids;
+}
+
+// A frozen ViT sees every photo as the same square; blocks after the last one that is used are not computed.
+std::array<Grid, 4> add_vit(Segmenter& network, std::vector<PartCost>& parts) {
+  const EncoderConfig& config = network->config.encoder;
+  const VitView& view = config.vit.value();
+  const VitConfig vit = vit_config(config.arch);
+  const int64_t side = view.side / vit.patch, tokens = 1 + side * side, d = vit.dim, fine = side * view.fine;
+  const int64_t patch = 3 * vit.patch * vit.patch * d, block = (4 + 2 * vit.mlp_ratio) * d * d;
+  const int64_t small = (4 + 3 + 1 + vit.mlp_ratio + 1 + 2) * d;  // norms, biases, layer scales
+  const int64_t parameters =
+      patch + d + (2 + vit.grid * vit.grid) * d + vit.depth * (block + small) + 2 * d;  // class token, positions, norm
+  parts.push_back(part(fmt::format("{} (frozen)", config.arch), parameters,
+                       side * side * patch + view.blocks.back() * tokens * (block + 2 * tokens * d)));
+  const int64_t half = view.detail / 2, cells = fine * fine;
+  parts.push_back(
+      part("detail branch", parameters_of(*network->encoder), 9 * (4 * cells * 3 * half + cells * half * view.detail)));
+  return {Grid{fine, fine}, Grid{side, side}, Grid{side, side}, Grid{side, side}};
+}
+
 // Of images in the photos' own size.
 int64_t recogniser_macs(const HeadConfig& head, Grid grid) {
   const auto halved = [](const Grid& g) { return Grid{(g.height + 1) / 2, (g.width + 1) / 2}; };
@@ -57,14 +91,7 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
   const EncoderConfig& encoder = network->config.encoder;
   const HeadConfig& head = network->config.head;
   std::vector<PartCost> parts;
-  std::array<Grid, 4> grids{};
-  Grid grid{height, width};
-  for (size_t i = 0; i < 4; ++i) {
-    const int64_t s = encoder.strides[i];
-    grids[i] = grid = {(grid.height + s - 1) / s, (grid.width + s - 1) / s};
-    parts.push_back(part(fmt::format("encoder stage {}", i + 1), parameters_of(*network->encoder->stages[i]),
-                         stage_macs(encoder, i, grid)));
-  }
+  const std::array<Grid, 4> grids = encoder.vit ? add_vit(network, parts) : add_mit(network, {height, width}, parts);
   const int64_t pixels = grids[0].size(), e = head.width, k = head.classes;
   int64_t projection = 0;
   for (size_t i = 0; i < 4; ++i) projection += grids[i].size() * encoder.dims[i] * e;

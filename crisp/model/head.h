@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "crisp/model/mit.h"
+#include "crisp/model/encoder.h"
 #include "crisp/model/prediction.h"
 
 namespace crisp::model {

@@ -11,6 +11,7 @@ void draw_weights(torch::nn::Module& network) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (auto* drawn = dynamic_cast<Drawn*>(part->get())) drawn->draw();
   }
+  if (auto* drawn = dynamic_cast<Drawn*>(&network)) drawn->draw();
 }
 
 LinearImpl::LinearImpl(int64_t in, int64_t out)
@@ -38,9 +39,11 @@ torch::Tensor ConvImpl::forward(const torch::Tensor& x) const {
   return torch::conv2d(x, weight, bias, shape.stride, shape.padding, 1, shape.groups);
 }
 
-ConvNormImpl::ConvNormImpl(int64_t in, int64_t out, int64_t kernel)
+ConvNormImpl::ConvNormImpl(int64_t in, int64_t out, int64_t kernel, int64_t stride)
     : conv(register_module(
-          "conv", Conv(ConvShape{.in = in, .out = out, .kernel = kernel, .padding = kernel / 2, .bias = false}))),
+          "conv",
+          Conv(ConvShape{
+              .in = in, .out = out, .kernel = kernel, .stride = stride, .padding = kernel / 2, .bias = false}))),
       norm(register_module("norm", torch::nn::BatchNorm2d(out))) {}
 
 bool ConvNormImpl::can_fold(const torch::Tensor& x) const {
@@ -59,8 +62,8 @@ std::pair<torch::Tensor, torch::Tensor> ConvNormImpl::folded() const {
 torch::Tensor ConvNormImpl::forward(const torch::Tensor& x) {
   if (!can_fold(x)) return norm->forward(conv->forward(x));
   const auto [weight, bias] = folded();
-  if (conv->shape.kernel == 1) return pointwise(x, weight, bias);
-  return torch::conv2d(x, weight, bias, 1, conv->shape.padding);
+  if (conv->shape.kernel == 1 && conv->shape.stride == 1) return pointwise(x, weight, bias);
+  return torch::conv2d(x, weight, bias, conv->shape.stride, conv->shape.padding);
 }
 
 torch::nn::LayerNorm layer_norm(int64_t dim, double eps) {

@@ -45,7 +45,7 @@ TORCH_MODULE(Conv);
 // Convolution without bias, then batch norm. In evaluation on the CPU without gradients the norm is folded
 // into the weights: one pass over memory instead of two.
 struct ConvNormImpl : torch::nn::Module {
-  ConvNormImpl(int64_t in, int64_t out, int64_t kernel);
+  ConvNormImpl(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1);
   torch::Tensor forward(const torch::Tensor& x);
 
   bool can_fold(const torch::Tensor& x) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crisp/base/error.h"
+#include "crisp/model/foundation.h"
 
 namespace crisp::model {
 namespace {
@@ -80,6 +81,8 @@ EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint) {
   if (checkpoint.arch == "custom" || checkpoint.arch == "unknown") {
     read_custom_shape(checkpoint, config);
     config.arch = "custom";
+  } else if (is_vit(checkpoint.arch)) {
+    read_view(checkpoint, config);
   } else {
     config = encoder_config(checkpoint.arch);
   }
@@ -92,18 +95,19 @@ Segmenter load_segmenter(const Path& file_or_folder) {
   Segmenter network(config_of(checkpoint));
   tensor::load_into(*network, checkpoint.tensors, checkpoint.file.string(),
                     {.may_be_missing = {}, .may_be_extra = {"classifier."}});
+  find_foundation(checkpoint, *network->encoder);
   network->eval();
   return network;
 }
 
-void load_encoder(Mit& encoder, const Path& file_or_folder) {
+void load_encoder(EncoderImpl& encoder, const Path& file_or_folder) {
   tensor::Checkpoint checkpoint = tensor::read_checkpoint(model_inside(file_or_folder));
   const std::string prefix = "encoder.";
   tensor::StateDict inner;
   for (const auto& [name, value] : checkpoint.tensors) {
     if (name.starts_with(prefix)) inner.emplace(name.substr(prefix.size()), value);
   }
-  tensor::load_into(*encoder, inner, checkpoint.file.string());
+  tensor::load_into(encoder, inner, checkpoint.file.string());
 }
 
 bool load_presence(Segmenter& network, const Path& file_or_folder) {
@@ -119,13 +123,15 @@ bool load_presence(Segmenter& network, const Path& file_or_folder) {
 
 void save_segmenter(const Path& path, const Segmenter& network, torch::ScalarType type, const tensor::Metadata& extra) {
   const SegmenterConfig& config = network->config;
+  tensor::Metadata facts = extra;
+  describe_foundation(*network->encoder, facts);
   const tensor::ModelMeta meta{.arch = config.encoder.arch,
                                .head = name_of(config.head.kind),
                                .width = config.head.width,
                                .classes = config.classes,
                                .layer_norm_eps = config.encoder.layer_norm_eps,
                                .options = to_json_text(config.head),
-                               .extra = extra};
+                               .extra = facts};
   tensor::write_model_file(path, tensor::state_of(*network), meta, type);
 }
 

@@ -20,7 +20,7 @@ Path model_inside(const Path& file_or_run);
 EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint);
 
 // Copies a checkpoint's encoder into `encoder` and leaves the rest of the file alone: how training starts.
-void load_encoder(Mit& encoder, const Path& file_or_folder);
+void load_encoder(EncoderImpl& encoder, const Path& file_or_folder);
 
 // The scores of a tag classifier of the same classes become the presence branch's; false from any other file, and
 // nothing is changed.

@@ -110,7 +110,7 @@ MitImpl::MitImpl(const EncoderConfig& config_) : config(config_) {
   }
 }
 
-Features MitImpl::forward(const torch::Tensor& images) {
+Features MitImpl::forward(const torch::Tensor& images, const torch::Tensor&) {
   Features features;
   torch::Tensor map = images.contiguous(torch::MemoryFormat::ChannelsLast);
   for (size_t i = 0; i < 4; ++i) features[i] = map = stages[i]->as<Stage>()->forward(map);

@@ -1,14 +1,10 @@
 #pragma once
 
-#include <array>
-
 #include "crisp/model/config.h"
+#include "crisp/model/encoder.h"
 #include "crisp/model/layers.h"
 
 namespace crisp::model {
-
-// C1..C4 at 1/4, 1/8, 1/16 and 1/32 of the image (rounded up), [N, C, H, W] in channels-last memory.
-using Features = std::array<torch::Tensor, 4>;
 
 // An encoder needs sides of at least 32 pixels: smaller images grow by repeating their right and lower edge.
 constexpr int64_t kSmallestSide = 32;
@@ -71,9 +67,9 @@ struct StageImpl : torch::nn::Module {
 TORCH_MODULE(Stage);
 
 // Mix Transformer encoder. Takes normalised images [N, 3, H, W] of any size with sides of at least 32.
-struct MitImpl : torch::nn::Module {
+struct MitImpl : EncoderImpl {
   explicit MitImpl(const EncoderConfig& config);
-  Features forward(const torch::Tensor& images);
+  Features forward(const torch::Tensor& images, const torch::Tensor& tokens = {}) override;
 
   const EncoderConfig config;
   torch::nn::ModuleList stages;

@@ -24,6 +24,7 @@ struct ForwardOptions {
   bool detach_refiner = false;  // no gradient through the refiner's inputs (start of training)
   bool boundary = false;        // evaluate the boundary head (always in training mode)
   bool sample_dropout = false;  // dropout in evaluation mode too (MC-dropout)
+  torch::Tensor tokens;         // what a frozen encoder says of these images, where it is known (vit_scales.h)
   torch::Tensor photo;          // [N, 1, H, W]: 1 on the photo, 0 on padding, which shows no class; undefined: all 1
 };
 

@@ -2,6 +2,7 @@
 
 #include "crisp/model/config.h"
 #include "crisp/model/head.h"
+#include "crisp/model/layers.h"
 
 namespace crisp::model {
 

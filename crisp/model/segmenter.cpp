@@ -1,6 +1,7 @@
 #include "crisp/model/segmenter.h"
 
 #include "crisp/model/crispformer.h"
+#include "crisp/model/mit.h"
 #include "crisp/model/segformer_head.h"
 
 namespace crisp::model {
@@ -13,7 +14,7 @@ torch::Tensor crop(const torch::Tensor& map, int64_t height, int64_t width) {
 }  // namespace
 
 SegmenterImpl::SegmenterImpl(const SegmenterConfig& config_) : config(config_) {
-  encoder = register_module("encoder", Mit(config.encoder));
+  encoder = register_module("encoder", make_encoder(config.encoder));
   if (config.head.kind == HeadKind::kSegformer) {
     head = register_module("head", std::make_shared<SegformerHeadImpl>(config.encoder, config.head));
   } else {
@@ -32,8 +33,8 @@ SegmenterImpl::SegmenterImpl(const SegmenterConfig& config_) : config(config_) {
 
 Prediction SegmenterImpl::forward(const torch::Tensor& images, const ForwardOptions& options) {
   const int64_t height = images.size(2), width = images.size(3);
-  const torch::Tensor padded = pad_to_smallest(images);
-  const Features features = encoder->forward(padded);
+  const torch::Tensor padded = config.encoder.vit ? images : pad_to_smallest(images);
+  const Features features = encoder->forward(padded, options.tokens);
   Prediction p = head->forward(features, options);
   propagate(padded, p);
   add_presence(features, options, p);

@@ -4,6 +4,7 @@
 
 #include "crisp/base/classes.h"
 #include "crisp/model/config.h"
+#include "crisp/model/encoder.h"
 #include "crisp/model/head.h"
 #include "crisp/model/presence.h"
 #include "crisp/model/propagation.h"
@@ -19,11 +20,12 @@ struct SegmenterConfig {
 };
 
 // Encoder and head. The constructor only allocates: use make_segmenter() or load_segmenter(). Normalised images in, a
-// Prediction at 1/4 resolution (rounded up) out.
+// Prediction at 1/4 resolution (rounded up; on a frozen ViT: at 1/output_stride()) out.
 struct SegmenterImpl : torch::nn::Module {
   explicit SegmenterImpl(const SegmenterConfig& config);
 
-  // images [N, 3, H, W] of any size; sides under 32 are padded by edge replication and the result cropped.
+  // images [N, 3, H, W] of any size, on a ViT of sides that are multiples of its patch; sides under 32 are padded by
+  // edge replication and the result cropped.
   Prediction forward(const torch::Tensor& images, const ForwardOptions& options = {});
 
   // Adds what the presence branch says, where there is one; in evaluation mode it gates Z*. forward() does so.
@@ -43,7 +45,7 @@ struct SegmenterImpl : torch::nn::Module {
   void propagate(const torch::Tensor& images, Prediction& said);
 
   const SegmenterConfig config;
-  Mit encoder{nullptr};
+  std::shared_ptr<EncoderImpl> encoder;
   std::shared_ptr<HeadImpl> head;
   Presence presence{nullptr};
   Recogniser recogniser{nullptr};

@@ -5,6 +5,7 @@
 #include "crisp/base/error.h"
 #include "crisp/base/text.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/model/foundation.h"
 #include "crisp/tensor/seldom_sizes.h"
 
 namespace crisp::seed {
@@ -84,10 +85,32 @@ std::vector<torch::Tensor> features_of(const View& view, int64_t i, int64_t phot
   return features;
 }
 
+// The same on a frozen ViT, from its tokens: one view, spread on their own grid.
+std::vector<torch::Tensor> maps_on_tokens(model::CamClassifierImpl& classifier, const torch::Tensor& tokens,
+                                          const std::vector<torch::Tensor>& channels,
+                                          const std::vector<image::Image>& photos,
+                                          const SimilarityOptions& similarity) {
+  const torch::Tensor scores = torch::relu(classifier.maps({}, tokens));
+  std::vector<torch::Tensor> all(channels.size());
+  for (size_t i = 0; i < channels.size(); ++i) {
+    if (channels[i].numel() == 0) continue;
+    const auto index = static_cast<int64_t>(i);
+    torch::Tensor maps = scores[index].index_select(0, channels[i]);
+    if (similarity.on()) {
+      const torch::Tensor last = tokens[index][tokens.size(1) - 1].to(torch::kFloat).permute({2, 0, 1});
+      maps = spread_over_similar(maps, {last}, similarity);
+    }
+    maps = torch::upsample_bilinear2d(maps.unsqueeze(0), {photos[i].height, photos[i].width}, false)[0];
+    all[i] = stretched(maps);
+  }
+  return all;
+}
+
 // The maps of one classifier for a batch, the tagged classes alone, each 0..1: [N] of [tags, H, W], undefined without
 // tags.
 std::vector<torch::Tensor> maps_by(model::CamClassifierImpl& classifier, const torch::Tensor& images,
                                    const std::vector<torch::Tensor>& channels, const CamOptions& options) {
+  const SimilarityOptions similarity = similarity_of(options, classifier.config.encoder);
   std::vector<torch::Tensor> all(channels.size());
   View nearest;  // to the photos' own size
   double distance = INFINITY;
@@ -101,9 +124,9 @@ std::vector<torch::Tensor> maps_by(model::CamClassifierImpl& classifier, const t
   for (size_t i = 0; i < all.size(); ++i) {
     torch::Tensor& maps = all[i];
     if (!maps.defined()) continue;
-    if (options.similarity.on()) {
+    if (similarity.on()) {
       const auto features = features_of(nearest, static_cast<int64_t>(i), images.size(0), options.flip);
-      const torch::Tensor spread = spread_over_similar(maps, features, options.similarity);
+      const torch::Tensor spread = spread_over_similar(maps, features, similarity);
       maps = torch::upsample_bilinear2d(spread.unsqueeze(0), {images.size(2), images.size(3)}, false)[0];
     }
     maps = stretched(maps);
@@ -120,7 +143,19 @@ void check(const CamOptions& options) {
   if (options.multiple < 1 || options.multiple > 256) {
     throw UsageError("--multiple {}: it lies between 1 and 256", options.multiple);
   }
-  check(options.similarity);
+  check(similarity_of(options, {}));
+}
+
+SimilarityOptions similarity_of(const CamOptions& options, const model::EncoderConfig& encoder) {
+  SimilarityOptions similarity;
+  if (encoder.vit) similarity = {.power = 8, .rounds = 5, .centred = false};
+  similarity.power = options.similarity.value_or(similarity.power);
+  similarity.rounds = options.similarity_rounds.value_or(similarity.rounds);
+  return similarity;
+}
+
+Background default_background(const model::EncoderConfig& encoder) {
+  return {.power = false, .value = encoder.vit ? 0.5 : 0.45};
 }
 
 std::vector<double> scales_for(const CamOptions& options, int width, int height) {
@@ -129,8 +164,12 @@ std::vector<double> scales_for(const CamOptions& options, int width, int height)
 }
 
 CamMaker::CamMaker(std::vector<model::CamClassifier> classifiers, torch::Device device, torch::ScalarType dtype,
-                   CamOptions options)
-    : classifiers_(std::move(classifiers)), device_(device), dtype_(dtype), options_(std::move(options)) {
+                   CamOptions options, std::shared_ptr<feature::Store> store)
+    : classifiers_(std::move(classifiers)),
+      device_(device),
+      dtype_(dtype),
+      options_(std::move(options)),
+      store_(std::move(store)) {
   check(options_);
   if (classifiers_.empty()) throw UsageError("--classifier: activation maps need a tag classifier");
   for (model::CamClassifier& classifier : classifiers_) {
@@ -138,24 +177,42 @@ CamMaker::CamMaker(std::vector<model::CamClassifier> classifiers, torch::Device 
       throw Error("--classifier: the classifiers do not know the same classes: {} and {}", join_some(classes()),
                   join_some(classifier->config.classes));
     }
-    classifier->to(device_, dtype_);
+    const auto vit = model::frozen_of(*classifier->encoder), first = model::frozen_of(*classifiers_[0]->encoder);
+    if (vit && first && vit->sha256 != first->sha256) {
+      throw Error("--classifier: the classifiers stand on different frozen encoders, {} and {}", first->file.string(),
+                  vit->file.string());
+    }
+    classifier->to(device_, vit ? torch::kFloat : dtype_);
     classifier->eval();
   }
 }
 
-std::vector<Cams> CamMaker::run(const std::vector<image::Image>& photos, const std::vector<std::vector<int>>& tags) {
+std::vector<torch::Tensor> CamMaker::maps_of(model::CamClassifierImpl& classifier,
+                                             const std::vector<image::Image>& photos, const std::vector<Path>& files,
+                                             const std::vector<torch::Tensor>& channels) const {
+  const model::EncoderConfig& encoder = classifier.config.encoder;
+  if (!encoder.vit) return maps_by(classifier, infer::to_batch(photos, device_, dtype_), channels, options_);
+  const SimilarityOptions similarity = similarity_of(options_, encoder);
+  const torch::Tensor tokens =
+      store_ && !files.empty()
+          ? store_->tokens(files).to(device_)
+          : model::vit_scales(*classifier.encoder)->ask(infer::as_seen(encoder, photos, device_, torch::kFloat));
+  return maps_on_tokens(classifier, tokens, channels, photos, similarity);
+}
+
+std::vector<Cams> CamMaker::run(const std::vector<image::Image>& photos, const std::vector<std::vector<int>>& tags,
+                                const std::vector<Path>& files) {
   if (photos.empty()) return {};
   const torch::InferenceMode inference;
-  const torch::Tensor images = infer::to_batch(photos, device_, dtype_);
   std::vector<torch::Tensor> channels;
   for (const std::vector<int>& own : tags) {
     std::vector<int64_t> places;
     for (const int tag : own) places.push_back(tag - 1);
     channels.push_back(torch::tensor(places, torch::kLong).to(device_));
   }
-  std::vector<torch::Tensor> maps = maps_by(*classifiers_[0], images, channels, options_);
+  std::vector<torch::Tensor> maps = maps_of(*classifiers_[0], photos, files, channels);
   for (size_t c = 1; c < classifiers_.size(); ++c) {
-    const std::vector<torch::Tensor> more = maps_by(*classifiers_[c], images, channels, options_);
+    const std::vector<torch::Tensor> more = maps_of(*classifiers_[c], photos, files, channels);
     for (size_t i = 0; i < maps.size(); ++i) {
       if (maps[i].defined()) maps[i] += more[i];
     }

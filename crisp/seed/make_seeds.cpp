@@ -115,12 +115,14 @@ std::optional<data::SeedFacts> make_seeds(CamMaker& maker, AffinityMaker* affini
   stages.network = [&](const std::vector<infer::Photo>& group) {
     const auto begin = Clock::now();
     std::vector<image::Image> images;
+    std::vector<Path> files;
     std::vector<std::vector<int>> tags;
     for (const infer::Photo& photo : group) {
       images.push_back(photo.image);
+      files.push_back(open[photo.index]->image);
       tags.push_back(open[photo.index]->tags);
     }
-    std::vector<Cams> cams = maker.run(images, tags);
+    std::vector<Cams> cams = maker.run(images, tags, files);
     std::vector<AffinityFeatures> features(group.size());
     if (affinity != nullptr) features = affinity->run(images);
     std::vector<Maps> maps;

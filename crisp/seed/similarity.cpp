@@ -7,14 +7,14 @@
 namespace crisp::seed {
 namespace {
 
-// Columns of unit length [C, cells]; what all cells share is taken off.
-torch::Tensor unit_columns(const torch::Tensor& feature, torch::IntArrayRef grid) {
+// Columns of unit length [C, cells]; `centred`: what all cells share is taken off.
+torch::Tensor unit_columns(const torch::Tensor& feature, torch::IntArrayRef grid, bool centred) {
   const torch::Tensor map = feature.to(torch::kFloat).unsqueeze(0);
   const bool finer = map.size(2) >= grid[0] && map.size(3) >= grid[1];
   const torch::Tensor on_grid =
       finer ? torch::adaptive_avg_pool2d(map, grid) : torch::upsample_bilinear2d(map, grid, /*align_corners=*/false);
   torch::Tensor columns = on_grid[0].flatten(1);
-  columns = columns - columns.mean(1, true);
+  if (centred) columns = columns - columns.mean(1, true);
   return columns / (columns.norm(2, 0, true) + 1e-6);
 }
 
@@ -36,8 +36,9 @@ torch::Tensor stretched(const torch::Tensor& maps) {
 
 torch::Tensor spread_over_similar(const torch::Tensor& maps, const std::vector<torch::Tensor>& features,
                                   const SimilarityOptions& options) {
-  // The grid of the second feature map, coarser where that has too many cells: similarities are cells x cells.
-  int64_t rows = features.at(1).size(1), columns = features[1].size(2);
+  // Coarser where the grid has too many cells: similarities are cells x cells.
+  const torch::Tensor& grid = features.at(std::min<size_t>(1, features.size() - 1));
+  int64_t rows = grid.size(1), columns = grid.size(2);
   if (rows * columns > options.cells) {
     const double shrink = std::sqrt(static_cast<double>(options.cells) / static_cast<double>(rows * columns));
     rows = std::max<int64_t>(1, std::llround(std::floor(static_cast<double>(rows) * shrink)));
@@ -45,7 +46,7 @@ torch::Tensor spread_over_similar(const torch::Tensor& maps, const std::vector<t
   }
   torch::Tensor alike;
   for (const torch::Tensor& feature : features) {
-    const torch::Tensor unit = unit_columns(feature, {rows, columns});
+    const torch::Tensor unit = unit_columns(feature, {rows, columns}, options.centred);
     const torch::Tensor cosines = unit.t().matmul(unit);
     alike = alike.defined() ? alike.add_(cosines) : cosines;
   }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "crisp/feature/store.h"
 #include "crisp/infer/predictor.h"
 
 namespace crisp::train {
@@ -39,7 +40,7 @@ torch::Tensor maps_of(const std::vector<data::Example>& batch, image::Mask data:
 }
 
 torch::Tensor distances_of(const std::vector<data::Example>& batch, torch::Device device) {
-  const image::Image& first = batch[0].image;
+  const image::Mask& first = batch[0].labels;
   const torch::Tensor all =
       torch::empty({static_cast<int64_t>(batch.size()), first.height, first.width}, host_memory(device, torch::kFloat));
   float* to = all.data_ptr<float>();
@@ -48,6 +49,19 @@ torch::Tensor distances_of(const std::vector<data::Example>& batch, torch::Devic
     to += example.distance.size();
   }
   return all.to(device, /*non_blocking=*/true);
+}
+
+torch::Tensor tokens_of(const std::vector<data::Example>& batch, torch::Device device) {
+  if (batch[0].tokens.values.empty()) return {};
+  std::vector<const data::Features*> all;
+  for (const data::Example& example : batch) all.push_back(&example.tokens);
+  torch::Tensor tokens = feature::stacked(all);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (!batch[i].mirrored) continue;
+    const torch::Tensor one = tokens[static_cast<int64_t>(i)];
+    one.copy_(one.flip(2).clone());
+  }
+  return tokens.to(device);
 }
 
 torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes) {

@@ -9,6 +9,7 @@
 #include "crisp/image/decode.h"
 #include "crisp/infer/photo_stream.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/model/foundation.h"
 #include "crisp/tensor/autocast.h"
 #include "crisp/tensor/checkpoint.h"
 #include "crisp/tensor/seldom_sizes.h"
@@ -99,7 +100,8 @@ ClassMatch match(const std::vector<SeenPhoto>& photos, int64_t classes, const Ma
 }
 
 ClassMatch match_network(model::Segmenter network, const std::vector<data::Sample>& samples, size_t count,
-                         const MatchTo& to, torch::Device device, torch::ScalarType dtype, int workers, int64_t batch) {
+                         const MatchTo& to, torch::Device device, torch::ScalarType dtype, int workers, int64_t batch,
+                         feature::Store* store) {
   const std::vector<data::Sample> some = spread_over(samples, count);
   std::vector<SeenPhoto> photos;
   network->eval();
@@ -110,10 +112,14 @@ ClassMatch match_network(model::Segmenter network, const std::vector<data::Sampl
     const torch::InferenceMode inference;
     const tensor::Autocast mixed(device, dtype);
     std::vector<image::Image> images;
-    for (const infer::Photo& photo : group) images.push_back(photo.image);
-    const torch::Tensor pixels = infer::to_batch(images, device, torch::kFloat);
-    const tensor::SeldomSizes seldom(pixels);
-    return teacher_views(*network, pixels, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/!to.tags_known);
+    std::vector<Path> files;
+    for (const infer::Photo& photo : group) {
+      images.push_back(photo.image);
+      files.push_back(some[photo.index].image);
+    }
+    const feature::Input input = feature::input_of(network->config.encoder, images, files, store, device);
+    const tensor::SeldomSizes seldom(input.pixels);
+    return teacher_views(*network, input, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/!to.tags_known);
   };
   stages.finish = [&](const infer::Photo& photo, TeacherView& view) {
     const torch::InferenceMode inference;
@@ -139,6 +145,7 @@ model::Segmenter shifted(const model::Segmenter& network, const std::vector<doub
   config.head.offsets.resize(offsets.size());
   for (size_t k = 0; k < offsets.size(); ++k) config.head.offsets[k] += offsets[k];
   model::Segmenter copy(config);
+  model::share_foundation(*network->encoder, *copy->encoder);
   const torch::Device device = network->parameters()[0].device();
   copy->to(device);
   tensor::load_into(*copy, tensor::state_of(*network), "the network");

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "crisp/data/dataset.h"
+#include "crisp/feature/store.h"
 #include "crisp/model/segmenter.h"
 
 namespace crisp::train {
@@ -43,7 +44,8 @@ ClassMatch match(const std::vector<SeenPhoto>& photos, int64_t classes, const Ma
 
 // The same for a network, by single passes over `count` of the samples, evenly spread over them; 0: all.
 ClassMatch match_network(model::Segmenter network, const std::vector<data::Sample>& samples, size_t count,
-                         const MatchTo& to, torch::Device device, torch::ScalarType dtype, int workers, int64_t batch);
+                         const MatchTo& to, torch::Device device, torch::ScalarType dtype, int workers, int64_t batch,
+                         feature::Store* store = nullptr);
 
 // The same network with `offsets` added to its scores, and to the offsets it has.
 model::Segmenter shifted(const model::Segmenter& network, const std::vector<double>& offsets);

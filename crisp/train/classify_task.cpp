@@ -16,17 +16,6 @@
 namespace crisp::train {
 namespace {
 
-data::Loader::Make example_maker(const std::vector<data::Sample>& samples, const data::AugmentOptions& options) {
-  return [&samples, options](size_t index, Rng& rng) {
-    const data::Sample& sample = samples[index];
-    data::Example example;
-    example.id = sample.id;
-    example.image = image::read_image(sample.image);
-    example.tags = sample.tags;
-    return data::augment(std::move(example), options, rng);
-  };
-}
-
 void freeze_norms(torch::nn::Module& network) {
   for (const auto& part : network.modules()) {
     if (part->as<torch::nn::LayerNorm>() != nullptr) freeze(*part);
@@ -36,16 +25,21 @@ void freeze_norms(torch::nn::Module& network) {
 }  // namespace
 
 ClassifyTask::ClassifyTask(model::CamClassifier network, std::vector<data::Sample> train, std::vector<data::Sample> val,
-                           const ClassifyOptions& options, torch::Device device)
+                           const ClassifyOptions& options, torch::Device device, std::shared_ptr<feature::Store> store)
     : network_(std::move(network)),
       train_(std::move(train)),
       val_(std::move(val)),
       options_(options),
       device_(device),
-      loader_(train_.size(), example_maker(train_, options.augment),
+      store_(std::move(store)),
+      loader_(train_.size(), [this](size_t index, Rng& rng) { return make_example(index, rng); },
               {.batch = options.batch, .workers = options.workers, .seed = options.seed, .shuffle = true}) {
   data::check(options_.augment);
-  if (options_.augment.crop == 0 && options_.batch > 1) {
+  if (network_->config.encoder.vit && !store_) {
+    throw Error("a tag classifier on {} learns from its features", network_->config.encoder.arch);
+  }
+  if (options_.mosaic > 0 && store_) throw UsageError("--mosaic: features are of whole photos; leave it at 0");
+  if (options_.augment.crop == 0 && options_.batch > 1 && !store_) {
     throw UsageError("--crop 0: photos of many sizes do not fit into one batch; choose a crop or --batch 1");
   }
   if (options_.mosaic > 0 && (options_.augment.crop % 32 != 0 || options_.batch % 4 != 0)) {
@@ -59,6 +53,19 @@ ClassifyTask::ClassifyTask(model::CamClassifier network, std::vector<data::Sampl
   network_->to(device_);
 }
 
+data::Example ClassifyTask::make_example(size_t index, Rng& rng) const {
+  const data::Sample& sample = train_[index];
+  data::Example example;
+  example.id = sample.id;
+  example.tags = sample.tags;
+  if (store_) {
+    example.tokens = store_->of({sample.image, false});
+    return example;
+  }
+  example.image = image::read_image(sample.image);
+  return data::augment(std::move(example), options_.augment, rng);
+}
+
 std::vector<ParameterGroup> ClassifyTask::groups() {
   return {group_of("encoder", *network_->encoder, "encoder.", options_.encoder_rate, options_.weight_decay),
           group_of("classifier", *network_->classifier, "classifier.", options_.head_rate, options_.weight_decay)};
@@ -70,14 +77,17 @@ torch::Tensor ClassifyTask::maps(const torch::Tensor& images) {
 }
 
 Losses ClassifyTask::losses(const std::vector<data::Example>& batch, const Moment&) {
+  const torch::Tensor known = tag_matrix(batch, network_->config.classes.size()).to(device_);
+  if (store_) {
+    return {torch::binary_cross_entropy_with_logits(network_->forward({}, {}, tokens_of(batch, device_)), known), {}};
+  }
   torch::Tensor photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
   const torch::Tensor images = model::pad_to_smallest(images_of(batch, device_));
   photo = torch::constant_pad_nd(photo, {0, images.size(3) - photo.size(3), 0, images.size(2) - photo.size(2)});
   const bool mosaic = options_.mosaic > 0 && torch::rand({1}).item<double>() < options_.mosaic && batch.size() % 4 == 0;
   const torch::Tensor scores = mosaic ? from_mosaics(maps(to_mosaics(images))) : maps(images);
   const torch::Tensor logits = network_->pool(scores, photo);
-  const torch::Tensor tags = tag_matrix(batch, network_->config.classes.size()).to(device_);
-  return {torch::binary_cross_entropy_with_logits(logits, tags), {}};
+  return {torch::binary_cross_entropy_with_logits(logits, known), {}};
 }
 
 Numbers ClassifyTask::validate(const Moment&) {
@@ -89,15 +99,21 @@ Numbers ClassifyTask::validate(const Moment&) {
   std::deque<std::future<image::Image>> reading;
   size_t next = 0, unreadable = 0;
   for (const data::Sample& sample : val_) {
-    while (next < val_.size() && reading.size() < static_cast<size_t>(4 * options_.workers)) {
+    while (!store_ && next < val_.size() && reading.size() < static_cast<size_t>(4 * options_.workers)) {
       reading.push_back(pool.submit([this, index = next] { return image::read_image(val_[index].image); }));
       ++next;
     }
-    std::future<image::Image> photo = std::move(reading.front());
-    reading.pop_front();
     try {
-      torch::Tensor input = infer::to_batch({photo.get()}, device_, torch::kFloat);
-      const torch::Tensor logits = network_->forward(model::pad_to_smallest(input)).to(torch::kCPU);
+      torch::Tensor logits;
+      if (store_) {
+        logits = network_->forward({}, {}, store_->tokens({sample.image}).to(device_));
+      } else {
+        std::future<image::Image> photo = std::move(reading.front());
+        reading.pop_front();
+        const torch::Tensor input = infer::to_batch({photo.get()}, device_, torch::kFloat);
+        logits = network_->forward(model::pad_to_smallest(input));
+      }
+      logits = logits.to(torch::kCPU);
       const float* value = logits.const_data_ptr<float>();
       scores.emplace_back(value, value + classes - 1);
     } catch (const Error&) {

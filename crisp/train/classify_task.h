@@ -1,6 +1,7 @@
 #pragma once
 
 #include "crisp/data/dataset.h"
+#include "crisp/feature/store.h"
 #include "crisp/model/cam_classifier.h"
 #include "crisp/train/task.h"
 
@@ -21,9 +22,10 @@ struct ClassifyOptions {
 //   -y log s(x) - (1 - y) log(1 - s(x)),  s the logistic function, y whether the photo has the tag.
 class ClassifyTask : public Task {
  public:
-  // `train` holds tagged samples alone; `val` may be empty.
+  // `train` holds tagged samples alone; `val` may be empty. `store`: of a network on a frozen encoder, which learns
+  // from what that says of whole photos; else null.
   ClassifyTask(model::CamClassifier network, std::vector<data::Sample> train, std::vector<data::Sample> val,
-               const ClassifyOptions& options, torch::Device device);
+               const ClassifyOptions& options, torch::Device device, std::shared_ptr<feature::Store> store = nullptr);
 
   std::string name() const override { return "classify"; }
   torch::nn::Module& network() override { return *network_; }
@@ -34,12 +36,14 @@ class ClassifyTask : public Task {
   void save(const Path& file) override { model::save_classifier(file, network_); }
 
  private:
+  data::Example make_example(size_t index, Rng& rng) const;
   torch::Tensor maps(const torch::Tensor& images);
 
   model::CamClassifier network_;
   const std::vector<data::Sample> train_, val_;
   const ClassifyOptions options_;
   const torch::Device device_;
+  const std::shared_ptr<feature::Store> store_;
   data::Loader loader_;
 };
 

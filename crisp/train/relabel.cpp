@@ -12,6 +12,7 @@
 #include "crisp/image/decode.h"
 #include "crisp/infer/photo_stream.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/model/mit.h"
 #include "crisp/ops/device_par.h"
 #include "crisp/ops/uncertainty.h"
 #include "crisp/ops/upsample_labels.h"
@@ -89,19 +90,21 @@ int64_t tags_found(const image::Mask& labels, const std::vector<int>& tags) {
 
 }  // namespace
 
-std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
+std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feature::Input& input, int64_t passes,
                                        const TeacherSources& sources, const std::vector<double>& scales, bool flip,
                                        bool presence) {
+  const torch::Tensor& images = input.pixels;
+  const int64_t stride = model::output_stride(teacher.config.encoder);
   const double zoom = teacher.config.head.zoom;
   const double largest = std::max(1.0, zoom * *std::max_element(scales.begin(), scales.end()));
   const torch::Tensor widest = infer::rescaled(images, largest);
-  const int64_t rows = (widest.size(2) + 3) / 4, columns = (widest.size(3) + 3) / 4;
+  const int64_t rows = (widest.size(2) + stride - 1) / stride, columns = (widest.size(3) + stride - 1) / stride;
   const auto views = static_cast<int64_t>(scales.size()) * (flip ? 2 : 1);
   const int64_t each = (passes + views - 1) / views;
   torch::Tensor mean, aleatoric, mean_entropy;
   for (const double scale : scales) {
     const torch::Tensor scaled = scale * zoom == largest ? widest : infer::rescaled(images, scale * zoom);
-    const int64_t h = (scaled.size(2) + 3) / 4, w = (scaled.size(3) + 3) / 4;
+    const int64_t h = (scaled.size(2) + stride - 1) / stride, w = (scaled.size(3) + stride - 1) / stride;
     for (const bool mirrored : {false, true}) {
       if (mirrored && !flip) continue;
       // A map of this view [N, C, ., .] on the common grid, without the padding of small photos.
@@ -121,8 +124,11 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torc
         if (sources.aleatoric && said.variance.defined()) add(aleatoric, said.variance.mean(1, true));
       };
       const torch::Tensor seen = mirrored ? scaled.flip(3) : scaled;
-      const torch::Tensor padded = model::pad_to_smallest(seen);
-      const model::Features features = teacher.encoder->forward(padded);
+      const bool on_vit = teacher.config.encoder.vit.has_value();
+      const torch::Tensor padded = on_vit ? seen : model::pad_to_smallest(seen);
+      torch::Tensor tokens = scale == 1 ? input.tokens : torch::Tensor();
+      if (tokens.defined() && mirrored) tokens = tokens.flip(3);
+      const model::Features features = teacher.encoder->forward(padded, tokens);
       const torch::Tensor recognised = presence ? teacher.recognised(seen) : torch::Tensor();
       const auto take = [&](model::Prediction said) {
         teacher.propagate(padded, said);
@@ -172,7 +178,7 @@ data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& t
 RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples, data::SeedFacts facts,
                       const data::SeedFolder* before, const data::Dataset* truth, const RelabelOptions& given,
                       torch::Device device, torch::ScalarType dtype, int workers, int64_t batch, uint64_t seed,
-                      const Path& out) {
+                      const Path& out, feature::Store* store) {
   const auto start = std::chrono::steady_clock::now();
   RelabelOptions options = given;
   options.refine.par_by = ops::par_on(device);
@@ -191,7 +197,8 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
   if (options.matched_photos() > 0) {
     const MatchTo to{.sizes = options.sizes, .tags_known = !options.sizes.empty()};
     teacher = shifted(
-        teacher, match_network(teacher, samples, options.matched_photos(), to, device, dtype, workers, batch).offsets);
+        teacher,
+        match_network(teacher, samples, options.matched_photos(), to, device, dtype, workers, batch, store).offsets);
   }
   struct Found {
     size_t index;
@@ -216,11 +223,15 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
     const tensor::Autocast mixed(device, dtype);
     torch::manual_seed(derive_seed(seed, group_number++));
     std::vector<image::Image> images;
-    for (const infer::Photo& photo : group) images.push_back(photo.image);
-    const torch::Tensor pixels = infer::to_batch(images, device, torch::kFloat);
-    const tensor::SeldomSizes seldom(pixels);
+    std::vector<Path> files;
+    for (const infer::Photo& photo : group) {
+      images.push_back(photo.image);
+      files.push_back(samples[photo.index].image);
+    }
+    const feature::Input input = feature::input_of(teacher->config.encoder, images, files, store, device);
+    const tensor::SeldomSizes seldom(input.pixels);
     std::vector<TeacherView> views =
-        teacher_views(*teacher, pixels, options.passes, options.sources, options.scales, options.flip);
+        teacher_views(*teacher, input, options.passes, options.sources, options.scales, options.flip);
     for (TeacherView& view : views) {  // few bytes travel, and the workers need no device
       view.probabilities = view.probabilities.to(torch::kCPU);
       view.uncertainty = view.uncertainty.to(torch::kCPU);

@@ -5,6 +5,7 @@
 
 #include "crisp/data/dataset.h"
 #include "crisp/data/seed_folder.h"
+#include "crisp/feature/store.h"
 #include "crisp/metric/confusion.h"
 #include "crisp/model/segmenter.h"
 #include "crisp/train/student.h"
@@ -18,11 +19,12 @@ struct TeacherView {
   torch::Tensor uncertainty;    // U_T, 0..1 [h, w]
 };
 
-// One size of photos, [N, 3, H, W]. U_T is the mean of the sources, each normalised per image: aleatoric (U_ale, mean
-// over passes), entropy of the mean, epistemic (mutual information: entropy of the mean - mean entropy). With several
-// scales or flips each has its share of the passes, at least one. `presence`: gated by that branch and the recogniser,
-// where there are such, as for a photo whose tags nobody knows; otherwise not, since tags say better what is there.
-std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const torch::Tensor& images, int64_t passes,
+// One size of photos, [N, 3, H, W] as the encoder is shown them. U_T is the mean of the sources, each normalised per
+// image: aleatoric (U_ale, mean over passes), entropy of the mean, epistemic (mutual information: entropy of the mean -
+// mean entropy). With several scales or flips each has its share of the passes, at least one. `presence`: gated by that
+// branch and the recogniser, where there are such, as for a photo whose tags nobody knows; otherwise not, since tags
+// say better what is there.
+std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feature::Input& input, int64_t passes,
                                        const TeacherSources& sources, const std::vector<double>& scales = {1},
                                        bool flip = false, bool presence = false);
 
@@ -48,6 +50,6 @@ struct RelabelReport {
 RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>& samples, data::SeedFacts facts,
                       const data::SeedFolder* before, const data::Dataset* truth, const RelabelOptions& options,
                       torch::Device device, torch::ScalarType dtype, int workers, int64_t batch, uint64_t seed,
-                      const Path& out);
+                      const Path& out, feature::Store* store = nullptr);
 
 }  // namespace crisp::train

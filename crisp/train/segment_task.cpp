@@ -9,6 +9,7 @@
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
 #include "crisp/image/overlay.h"
+#include "crisp/image/resize.h"
 #include "crisp/infer/photo_stream.h"
 #include "crisp/infer/predictor.h"
 #include "crisp/infer/size_order.h"
@@ -66,7 +67,12 @@ SegmentTask::SegmentTask(model::Segmenter student, model::Segmenter teacher, Seg
   loss::check(options_.loss);
   check(options_.phases);
   check(options_.relabel);
-  if (options_.augment.crop == 0) throw UsageError("--crop 0: a student learns from crops of one size");
+  const bool on_vit = student_->config.encoder.vit.has_value();
+  if (options_.augment.crop == 0 && !on_vit) throw UsageError("--crop 0: a student learns from crops of one size");
+  if (on_vit && !data_.store) throw Error("a student on {} learns from its features", student_->config.encoder.arch);
+  if (options_.label_side < 16 || options_.label_side > 4096) {
+    throw UsageError("--label-side {}: it lies between 16 and 4096 cells", options_.label_side);
+  }
   for (const auto& [option, rate] : {std::pair{"--rate", options_.encoder_rate}, {"--head-rate", options_.head_rate}}) {
     if (!(rate >= 0 && std::isfinite(rate))) throw UsageError("{} {}: a learning rate is not negative", option, rate);
   }
@@ -109,7 +115,11 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
   const loss::KeptLevels kept = loss::kept_levels(seed.labels, seed.uncertainty, drop_);
   example.labels = std::move(seed.labels);
   example.uncertainty = std::move(seed.uncertainty);
-  example = data::augment(std::move(example), options_.augment, rng);
+  if (data_.store) {
+    example = on_square(std::move(example), sample, rng);
+  } else {
+    example = data::augment(std::move(example), options_.augment, rng);
+  }
   if (!there.empty()) divide_tags(there, example);
   // The surface loss too asks where labels are known.
   if ((student_->config.head.boundary && options_.loss.boundary > 0) || options_.loss.surface > 0) {
@@ -120,9 +130,22 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
   return example;
 }
 
+data::Example SegmentTask::on_square(data::Example example, const data::Sample& sample, Rng& rng) const {
+  example.tokens = data_.store->of({sample.image, false});
+  example.image = feature::square_of(example.image, data_.store->view().side);
+  for (image::Mask* map : {&example.labels, &example.uncertainty}) {
+    *map = image::resize_nearest(*map, options_.label_side, options_.label_side);
+  }
+  data::AugmentOptions augment = options_.augment;
+  augment.crop = 0;
+  return data::augment(std::move(example), augment, rng);
+}
+
 std::vector<ParameterGroup> SegmentTask::groups() {
+  // What learns of an encoder that is frozen is as fresh as the head.
+  const double encoder_rate = data_.store ? options_.head_rate : options_.encoder_rate;
   std::vector<ParameterGroup> groups = {
-      group_of("encoder", *student_->encoder, "encoder.", options_.encoder_rate, options_.weight_decay),
+      group_of("encoder", *student_->encoder, "encoder.", encoder_rate, options_.weight_decay),
       group_of("head", *student_->head, "head.", options_.head_rate, options_.weight_decay)};
   if (student_->propagation) {
     groups.push_back(
@@ -180,7 +203,7 @@ Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
                .split = seeds.split,
                .classes = seeds.classes},
               &*labels_, data_.dataset, options_.relabel, device_, options_.amp, options_.workers, options_.infer_batch,
-              derive_seed(options_.seed, static_cast<uint64_t>(now.step)), run_ / folder);
+              derive_seed(options_.seed, static_cast<uint64_t>(now.step)), run_ / folder, data_.store.get());
   round_ = round;
   rounds_.emplace_back(now.step, report);
   const std::string quality = report.miou < 0 ? "" : fmt::format(", mIoU against masks {:.2f}", report.miou);
@@ -205,10 +228,11 @@ Losses SegmentTask::losses(const std::vector<data::Example>& batch, const Moment
   const double fraction = now.fraction();
   const bool presence = student_->config.head.presence;
   torch::Tensor photo;
-  if (presence) photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
+  if (presence && !data_.store) photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
   const model::ForwardOptions how{.modulate = fraction >= options_.phases.modulation,
                                   .detach_refiner = fraction < options_.phases.refiner_attached,
                                   .boundary = true,
+                                  .tokens = tokens_of(batch, device_),
                                   .photo = photo};
   const model::Prediction said = student_->forward(images_of(batch, device_), how);
   loss::Options parts = options_.loss;
@@ -244,8 +268,12 @@ Numbers SegmentTask::validate(const Moment& now) {
   stages.read = [&](size_t index) { return image::read_image(data_.val[index].image); };
   stages.network = [&](const std::vector<infer::Photo>& group) {
     std::vector<image::Image> images;
-    for (const infer::Photo& photo : group) images.push_back(photo.image);
-    return predictor.run(images);
+    std::vector<Path> files;
+    for (const infer::Photo& photo : group) {
+      images.push_back(photo.image);
+      files.push_back(data_.val[photo.index].image);
+    }
+    return predictor.run(images, data_.store ? data_.store->tokens(files) : torch::Tensor());
   };
   stages.finish = [&](const infer::Photo& photo, infer::Result& result) {
     const data::Sample& sample = data_.val[photo.index];
@@ -328,7 +356,7 @@ void SegmentTask::save(const Path& file) {
   if (options_.relabel.matched_photos() > 0 && data_.seeds) {
     kept = shifted(kept, match_network(kept, by_size(), options_.relabel.matched_photos(),
                                        {.sizes = options_.relabel.sizes, .tags_known = false}, device_, options_.amp,
-                                       options_.workers, options_.infer_batch)
+                                       options_.workers, options_.infer_batch, data_.store.get())
                              .offsets);
   }
   model::save_segmenter(file, kept, torch::kFloat, facts);

@@ -22,6 +22,8 @@ struct SegmentOptions {
   data::AugmentOptions augment;
   loss::Options loss;
   int band_width = 2;
+  // A network on a frozen ViT sees whole photos as squares, at random mirrored; the losses see labels of this side.
+  int label_side = 128;
   Phases phases;
   RelabelOptions relabel;
   torch::ScalarType amp = torch::kFloat;  // of relabelling and validation
@@ -36,6 +38,7 @@ struct SegmentData {
   std::string val_split;
   std::optional<data::SeedFolder> seeds;  // nothing: the masks themselves
   bool val_has_masks = false;             // else validation is against held-out seeds
+  std::shared_ptr<feature::Store> store;  // of a network on a frozen encoder; else null
 };
 
 // Stages B and C: a CrispFormer learned from uncertain labels, with an EMA teacher that relabels.
@@ -64,6 +67,7 @@ class SegmentTask : public Task {
 
  private:
   data::Example make_example(size_t index, Rng& rng) const;
+  data::Example on_square(data::Example example, const data::Sample& sample, Rng& rng) const;
   data::Seed labels_of(const data::Sample& sample) const;
   int64_t relabel_round(const Moment& now) const;  // rounds due up to this step
   const std::vector<data::Sample>& by_size();

@@ -2,6 +2,7 @@
 #include "crisp/model/load.h"
 
 #include "crisp/base/error.h"
+#include "crisp/model/mit.h"
 #include "crisp/tensor/state_dict.h"
 #include "tests/model/tiny.h"
 #include "tests/support/tensors.h"
@@ -59,10 +60,10 @@ TEST(Load, AnEncoderAloneCannotSegment) {
     EXPECT_NE(std::string(error.what()).find("without a segmentation head"), std::string::npos) << error.what();
   }
   model::Mit encoder(model::encoder_config("mit_b0"));
-  model::load_encoder(encoder, file);
+  model::load_encoder(*encoder, file);
   EXPECT_TRUE(torch::isfinite(encoder->forward(torch::randn({1, 3, 64, 64}))[3]).all().item<bool>());
   model::Mit larger(model::encoder_config("mit_b1"));
-  EXPECT_THROW(model::load_encoder(larger, file), Error);
+  EXPECT_THROW(model::load_encoder(*larger, file), Error);
 }
 
 TEST(Load, HeadOptionsAreChecked) {

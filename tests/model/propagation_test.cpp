@@ -54,7 +54,8 @@ TEST(Propagation, TeachersFollowThePhotoToo) {
   const torch::NoGradGuard no_grad;
   model::Segmenter network = with_propagation(true);
   const torch::Tensor images = torch::randn({1, 3, 64, 96});
-  const auto views = train::teacher_views(*network, images, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/true);
+  const auto views =
+      train::teacher_views(*network, {images, {}}, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/true);
   expect_close("mean", views[0].probabilities, torch::softmax(network->forward(images).refined, 1)[0], 1e-5);
 }
 

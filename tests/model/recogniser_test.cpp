@@ -226,7 +226,8 @@ TEST(Recogniser, GatesATeacherOfPhotosWithoutTagsAlone) {
   model::Segmenter network = with_recogniser("A6", {}), twin = plain_twin(network);
   const torch::Tensor images = rings(64, 96);
   const auto view = [&](model::Segmenter& teacher, bool presence) {
-    return train::teacher_views(*teacher, images, /*passes=*/1, {}, {1}, /*flip=*/false, presence)[0].probabilities;
+    return train::teacher_views(*teacher, {images, {}}, /*passes=*/1, {}, {1}, /*flip=*/false, presence)[0]
+        .probabilities;
   };
   expect_close("gated", view(network, true), torch::softmax(network->forward(images).refined, 1)[0], 1e-5);
   EXPECT_GT((view(network, true) - view(twin, true)).abs().max().item<double>(), 1e-2);

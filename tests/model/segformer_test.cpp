@@ -1,4 +1,5 @@
 // MiT and the SegFormer head against Hugging Face transformers (tests/goldens/model_hf.py).
+#include "crisp/model/mit.h"
 #include "crisp/tensor/state_dict.h"
 #include "tests/model/tiny.h"
 #include "tests/support/tensors.h"

@@ -47,7 +47,7 @@ torch::Tensor maps_of(const seed::Cams& cams) {
   return torch::tensor(cams.maps).view({static_cast<int64_t>(cams.classes.size()), cams.height, cams.width});
 }
 
-const seed::CamOptions kScales{.scales = {1, 0.5, 1.5}, .flip = true, .multiple = 1, .similarity = {.power = 0}};
+const seed::CamOptions kScales{.scales = {1, 0.5, 1.5}, .flip = true, .multiple = 1, .similarity = 0};
 
 TEST(Cam, AgreesWithHuggingFaceOverScalesAndFlips) {
   for (const torch::Device device : devices()) {
@@ -58,7 +58,7 @@ TEST(Cam, AgreesWithHuggingFaceOverScalesAndFlips) {
       expect_close(name, maps_of(cams), cam_golden().at(name + ".cam"), 1e-4);
     }
     seed::CamMaker single({golden_classifier()}, device, torch::kFloat,
-                          {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
+                          {.scales = {1}, .flip = false, .multiple = 1, .similarity = 0});
     expect_close("single", maps_of(single.run({photo("a")}, {tags("a")})[0]), cam_golden().at("a.single"), 1e-4);
   }
 }
@@ -108,7 +108,8 @@ TEST(Cam, ABatchIsAsOneByOne) {
 TEST(Cam, SpreadMapsCoverWhatIsAlikeAndStayMaps) {
   seed::CamMaker plain({golden_classifier()}, torch::kCPU, torch::kFloat, kScales);
   seed::CamOptions options = kScales;
-  options.similarity = {.power = 4, .rounds = 2};
+  options.similarity = 4;
+  options.similarity_rounds = 2;
   seed::CamMaker spread({golden_classifier()}, torch::kCPU, torch::kFloat, options);
   const torch::Tensor before = maps_of(plain.run({photo("a")}, {tags("a")})[0]);
   const torch::Tensor after = maps_of(spread.run({photo("a")}, {tags("a")})[0]);
@@ -174,7 +175,7 @@ class MakeSeeds : public testing::Test {
   }
   std::optional<data::SeedFacts> make(const seed::SeedOptions& options, const std::string& name) {
     seed::CamMaker maker({golden_classifier()}, torch::kCPU, torch::kFloat,
-                         {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
+                         {.scales = {1}, .flip = false, .multiple = 1, .similarity = 0});
     return seed::make_seeds(maker, nullptr, seed::photos_for_seeds(samples_, options.untagged), options,
                             {.made_by = "me", .classes = maker.classes()}, folder_.path() / name);
   }
@@ -191,7 +192,7 @@ TEST_F(MakeSeeds, LabelsAreTagsAndWhatIsStoredIsWhatWasComputed) {
   EXPECT_EQ(facts->class_images[3], 0);
   const data::SeedFolder seeds(folder_.path() / "seeds");
   seed::CamMaker maker({golden_classifier()}, torch::kCPU, torch::kFloat,
-                       {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
+                       {.scales = {1}, .flip = false, .multiple = 1, .similarity = 0});
   int64_t pixels = 0;
   for (const data::Sample& sample : samples_) {
     const image::Image image = photo(sample.tags[0] == 1 ? "a" : "small");
@@ -280,7 +281,7 @@ TEST_F(MakeSeeds, ConfidentLabelsAreIgnoredBetweenTheBackgrounds) {
   ASSERT_TRUE(make(options, "sure").has_value());
   const data::SeedFolder sure(folder_.path() / "sure");
   seed::CamMaker maker({golden_classifier()}, torch::kCPU, torch::kFloat,
-                       {.scales = {1}, .flip = false, .multiple = 1, .similarity = {.power = 0}});
+                       {.scales = {1}, .flip = false, .multiple = 1, .similarity = 0});
   const seed::Cams cams = maker.run({photo("a")}, {{1, 4}})[0];
   const auto labels = [&](double power) {
     return seed::best_labels(seed::posterior(cams, {.power = true, .value = power})).labels;

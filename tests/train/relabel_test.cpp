@@ -72,7 +72,8 @@ TEST(TeacherViews, AgreeWithAHandComputation) {
                                      {{false, false, false}, {1 - e.mean.amax(1)}}};
     for (size_t k = 0; k < cases.size(); ++k) {
       torch::manual_seed(9);
-      const std::vector<train::TeacherView> views = train::teacher_views(*teacher, images, passes, cases[k].sources);
+      const std::vector<train::TeacherView> views =
+          train::teacher_views(*teacher, {images, {}}, passes, cases[k].sources);
       ASSERT_EQ(views.size(), 2u);
       for (int64_t i = 0; i < 2; ++i) {
         const train::TeacherView& view = views[static_cast<size_t>(i)];
@@ -95,7 +96,7 @@ TEST(TeacherViews, WithoutAVarianceHeadTheOtherSourcesCount) {
   teacher->eval();
   const torch::Tensor images = torch::randn({1, 3, 32, 32});
   const auto view = [&](bool aleatoric) {
-    return train::teacher_views(*teacher, images, 1, {aleatoric, true, false})[0].uncertainty;
+    return train::teacher_views(*teacher, {images, {}}, 1, {aleatoric, true, false})[0].uncertainty;
   };
   EXPECT_TRUE(torch::equal(view(true), view(false)));
 }
@@ -104,7 +105,7 @@ TEST(TeacherViews, APhotoSmallerThanTheEncoderTakesIsCutBack) {
   const torch::NoGradGuard no_grad;
   model::Segmenter teacher = drawn(small_student());
   teacher->eval();
-  const auto views = train::teacher_views(*teacher, torch::randn({1, 3, 9, 21}), 2, {});
+  const auto views = train::teacher_views(*teacher, {torch::randn({1, 3, 9, 21}), {}}, 2, {});
   EXPECT_EQ(views[0].probabilities.sizes(), (std::vector<int64_t>{3, 3, 6}));
   EXPECT_EQ(views[0].uncertainty.sizes(), (std::vector<int64_t>{3, 6}));
 }
@@ -125,14 +126,14 @@ TEST(TeacherViews, ScalesAndFlipsAreAveraged) {
       expected += torch::upsample_bilinear2d(p, {20, 28}, /*align_corners=*/false) / 4;
     }
   }
-  const auto views = train::teacher_views(*teacher, images, 1, {}, {1, 2}, true);
+  const auto views = train::teacher_views(*teacher, {images, {}}, 1, {}, {1, 2}, true);
   ASSERT_EQ(views.size(), 2u);
   for (int64_t i = 0; i < 2; ++i) {
     ASSERT_EQ(views[static_cast<size_t>(i)].probabilities.sizes(), expected[i].sizes());
     EXPECT_LT((views[static_cast<size_t>(i)].probabilities - expected[i]).abs().max().item<double>(), 1e-5);
     EXPECT_EQ(views[static_cast<size_t>(i)].uncertainty.sizes(), (std::vector<int64_t>{20, 28}));
   }
-  const auto smaller = train::teacher_views(*teacher, images, 8, {}, {0.5, 1}, true);  // with dropout, two each
+  const auto smaller = train::teacher_views(*teacher, {images, {}}, 8, {}, {0.5, 1}, true);  // with dropout, two each
   EXPECT_EQ(smaller[0].probabilities.sizes(), (std::vector<int64_t>{3, 10, 14}));
   EXPECT_NEAR(smaller[0].probabilities.sum(0).mean().item<double>(), 1, 1e-5);
 }
