@@ -43,6 +43,9 @@ class Store {
   // read is left to whoever needs it.
   bool prepare(const std::vector<Look>& looks, int workers, const std::function<bool()>& stop);
 
+  // The SHA-256 of a photo's file.
+  Sha256 photo_of(const Path& photo) { return key_of({photo, false}).photo; }
+
   uint64_t bytes_each() const;
   const std::shared_ptr<model::FrozenVit>& vit() const { return vit_; }
   const model::VitView& view() const { return view_; }

@@ -152,6 +152,7 @@ class Pipeline {
     if (raw) {
       o.seed.refine.chain.clear();
       o.cam.similarity = 0;
+      o.crossfit = 0;
     }
     if (o.seed.refine.has(seed::Refinement::kAffinity)) o.affinity = out("seeds") / "affinity";
     return make_seed_folder(o, device_, stop_).has_value();

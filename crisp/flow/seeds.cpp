@@ -4,6 +4,7 @@
 
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
+#include "crisp/base/progress.h"
 #include "crisp/base/text.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/run_folder.h"
@@ -73,6 +74,55 @@ bool learn_affinity(const SeedsOptions& options, const seed::SeedPhotos& photos,
   return true;
 }
 
+// The labels of every photo on the grid of its tokens, by the maps as they are now.
+std::vector<train::GridLabels> grid_labels(const seed::SeedPhotos& photos, seed::CamMaker& cams, double background,
+                                           const std::function<bool()>& stop) {
+  std::vector<train::GridLabels> all;
+  Progress progress("crossfit: labels", static_cast<int64_t>(photos.samples.size()));
+  for (const data::Sample& sample : photos.samples) {
+    if (stop && stop()) break;
+    try {
+      all.push_back({&sample, cams.grid_labels(sample.image, sample.tags, background)});
+    } catch (const Error&) {  // the seeds will name it
+    }
+    progress.advance();
+  }
+  progress.finish();
+  return all;
+}
+
+// Heads that judge each photo by the labels of the others, learned in OUT/crossfit and kept there.
+bool learn_crossfit(const SeedsOptions& options, const seed::SeedPhotos& photos, seed::CamMaker& cams,
+                    torch::Device device, const std::function<bool()>& stop) {
+  const ClassNames& classes = cams.classes();
+  for (int round = 1; round <= *options.crossfit; ++round) {
+    std::array<model::TokenHead, 2> heads{nullptr, nullptr};
+    std::vector<train::GridLabels> labels;
+    for (const size_t half : {0u, 1u}) {
+      const Path file = options.out / "crossfit" / fmt::format("round{}_half{}.safetensors", round, half + 1);
+      if (std::filesystem::exists(file)) {
+        heads[half] = model::load_token_head(file, classes);
+        heads[half]->to(device);
+        continue;
+      }
+      if (labels.empty()) {
+        const seed::Background by = seed::default_background(cams.encoder(), round > 1);
+        labels = grid_labels(photos, cams, by.value, stop);
+        if (labels.empty()) throw Error("not one of {} photos could be read", photos.samples.size());
+      }
+      const auto learned =
+          train::learn_half(*cams.store(), labels, half, static_cast<int64_t>(classes.size()),
+                            options.crossfit_training, device, stop);
+      if (!learned) return false;
+      make_folder(file.parent_path());
+      model::save_token_head(file, *learned, classes);
+      heads[half] = *learned;
+    }
+    cams.judge_by(std::make_shared<seed::Crossfit>(std::move(heads)));
+  }
+  return true;
+}
+
 }  // namespace
 
 nlohmann::ordered_json crf_json(const std::string& preset, const ops::CrfOptions& crf) {
@@ -102,10 +152,13 @@ seed::CamMaker open_cams(const SeedsOptions& options, const Path& out, torch::De
 
 SeedsOptions settled(const SeedsOptions& options, const model::EncoderConfig& encoder) {
   SeedsOptions all = options;
-  const seed::SimilarityOptions similarity = seed::similarity_of(options.cam, encoder);
+  all.crossfit = options.crossfit.value_or(encoder.vit ? 1 : 0);
+  const bool crossfit = *all.crossfit > 0;
+  if (crossfit && !encoder.vit) throw UsageError("--crossfit: classifiers on a frozen ViT alone have it");
+  const seed::SimilarityOptions similarity = seed::similarity_of(options.cam, encoder, crossfit);
   all.cam.similarity = similarity.power;
   all.cam.similarity_rounds = similarity.rounds;
-  all.background = all.seed.background = options.background.value_or(seed::default_background(encoder));
+  all.background = all.seed.background = options.background.value_or(seed::default_background(encoder, crossfit));
   return all;
 }
 
@@ -119,6 +172,7 @@ std::string options_json(const SeedsOptions& o) {
                {"multiple", o.cam.multiple},
                {"similarity", o.cam.similarity ? Json(*o.cam.similarity) : Json("by encoder")},
                {"similarity_rounds", o.cam.similarity_rounds ? Json(*o.cam.similarity_rounds) : Json("by encoder")},
+               {"crossfit", o.crossfit ? Json(*o.crossfit) : Json("by encoder")},
                {"refine", seed::to_string(o.seed.refine.chain)},
                {"max_side", o.seed.max_side},
                {"untagged", o.seed.untagged == seed::Untagged::kSkip ? "skip" : "background"}};
@@ -162,6 +216,8 @@ std::optional<data::SeedFacts> make_seed_folder(const SeedsOptions& given, torch
     log_warning("{} photo(s) have no tags and get no seed; `--untagged background` takes them for background",
                 photos.untagged);
   }
+  if (cams.store() && !make_features(*cams.store(), {photos.samples}, options.seed.workers, stop)) return std::nullopt;
+  if (*options.crossfit > 0 && !learn_crossfit(options, photos, cams, device, stop)) return std::nullopt;
   std::optional<seed::AffinityMaker> affinity;
   if (options.seed.refine.has(seed::Refinement::kAffinity)) {
     if (options.affinity.empty() && !learn_affinity(options, photos, cams, device, stop)) return std::nullopt;

@@ -7,6 +7,7 @@
 #include "crisp/flow/train_classifier.h"
 #include "crisp/seed/make_seeds.h"
 #include "crisp/train/affinity_task.h"
+#include "crisp/train/crossfit.h"
 
 namespace crisp::flow {
 
@@ -18,6 +19,9 @@ struct SeedsOptions {
   FeatureOptions features;  // of a frozen encoder
   seed::SeedOptions seed;
   std::optional<seed::Background> background;  // nothing: what the classifier's encoder wants
+  // Rounds in which labels of all other photos judge each photo (seed/crossfit.h), on a frozen ViT; nothing: one there.
+  std::optional<int> crossfit;
+  train::CrossfitOptions crossfit_training;
   std::string crf = ops::kDefaultCrf;          // the preset's name, for the record
   Path affinity;  // a trained affinity network; empty: one is learned in OUT/affinity when needed
   train::AffinityOptions affinity_task;

@@ -10,7 +10,7 @@ namespace crisp::model {
 
 // How a frozen ViT is looked at and with (vit_scales.h).
 struct VitView {
-  std::vector<int64_t> blocks{6, 9, 12};  // whose tokens are the second to the fourth scale
+  std::vector<int64_t> blocks{10, 11, 12};  // whose tokens are the second to the fourth scale
   int64_t side = 448;                     // pixels: photos are brought to this square
   int64_t patch = 14;                     // pixels a token's side
   int64_t fine = 2;                       // cells of the finest map along a token's side

@@ -85,27 +85,6 @@ std::vector<torch::Tensor> features_of(const View& view, int64_t i, int64_t phot
   return features;
 }
 
-// The same on a frozen ViT, from its tokens: one view, spread on their own grid.
-std::vector<torch::Tensor> maps_on_tokens(model::CamClassifierImpl& classifier, const torch::Tensor& tokens,
-                                          const std::vector<torch::Tensor>& channels,
-                                          const std::vector<image::Image>& photos,
-                                          const SimilarityOptions& similarity) {
-  const torch::Tensor scores = torch::relu(classifier.maps({}, tokens));
-  std::vector<torch::Tensor> all(channels.size());
-  for (size_t i = 0; i < channels.size(); ++i) {
-    if (channels[i].numel() == 0) continue;
-    const auto index = static_cast<int64_t>(i);
-    torch::Tensor maps = scores[index].index_select(0, channels[i]);
-    if (similarity.on()) {
-      const torch::Tensor last = tokens[index][tokens.size(1) - 1].to(torch::kFloat).permute({2, 0, 1});
-      maps = spread_over_similar(maps, {last}, similarity);
-    }
-    maps = torch::upsample_bilinear2d(maps.unsqueeze(0), {photos[i].height, photos[i].width}, false)[0];
-    all[i] = stretched(maps);
-  }
-  return all;
-}
-
 // The maps of one classifier for a batch, the tagged classes alone, each 0..1: [N] of [tags, H, W], undefined without
 // tags.
 std::vector<torch::Tensor> maps_by(model::CamClassifierImpl& classifier, const torch::Tensor& images,
@@ -146,16 +125,17 @@ void check(const CamOptions& options) {
   check(similarity_of(options, {}));
 }
 
-SimilarityOptions similarity_of(const CamOptions& options, const model::EncoderConfig& encoder) {
+SimilarityOptions similarity_of(const CamOptions& options, const model::EncoderConfig& encoder, bool crossfit) {
   SimilarityOptions similarity;
   if (encoder.vit) similarity = {.power = 8, .rounds = 5, .centred = false};
+  if (crossfit) similarity = {.power = 6, .rounds = 3, .centred = false};
   similarity.power = options.similarity.value_or(similarity.power);
   similarity.rounds = options.similarity_rounds.value_or(similarity.rounds);
   return similarity;
 }
 
-Background default_background(const model::EncoderConfig& encoder) {
-  return {.power = false, .value = encoder.vit ? 0.5 : 0.45};
+Background default_background(const model::EncoderConfig& encoder, bool crossfit) {
+  return {.power = false, .value = encoder.vit && !crossfit ? 0.5 : 0.45};
 }
 
 std::vector<double> scales_for(const CamOptions& options, int width, int height) {
@@ -187,17 +167,49 @@ CamMaker::CamMaker(std::vector<model::CamClassifier> classifiers, torch::Device 
   }
 }
 
+// The maps of one photo on the grid of its tokens [blocks, h, w, dim]: one view of it, neither scales nor flips.
+torch::Tensor CamMaker::grid_maps(model::CamClassifierImpl& classifier, const torch::Tensor& tokens, const Path& file,
+                                  const torch::Tensor& channels) const {
+  torch::Tensor maps;
+  if (crossfit_ && !file.empty()) {
+    std::vector<int> tags;
+    for (int64_t k = 0; k < channels.numel(); ++k) tags.push_back(static_cast<int>(channels[k].item<int64_t>()) + 1);
+    maps = crossfit_->judge(tokens, store_->photo_of(file), tags);
+  }
+  const SimilarityOptions similarity = similarity_of(options_, classifier.config.encoder, maps.defined());
+  if (!maps.defined()) maps = torch::relu(classifier.maps({}, tokens.unsqueeze(0)))[0].index_select(0, channels);
+  if (!similarity.on()) return maps;
+  const torch::Tensor last = tokens[tokens.size(0) - 1].to(torch::kFloat).permute({2, 0, 1});
+  return spread_over_similar(maps, {last}, similarity);
+}
+
+torch::Tensor CamMaker::grid_labels(const Path& file, const std::vector<int>& tags, double background) {
+  const torch::InferenceMode inference;
+  const torch::Tensor tokens = store_->tokens({file}).to(device_)[0];
+  if (tags.empty()) return torch::zeros({tokens.size(1), tokens.size(2)}, torch::kByte);
+  const torch::Tensor known = torch::tensor(std::vector<int64_t>(tags.begin(), tags.end()), torch::kLong).to(device_);
+  const auto [most, which] = stretched(grid_maps(*classifiers_[0], tokens, file, known - 1)).max(0);
+  return torch::where(most > background, known.index({which}), 0).to(torch::kCPU, torch::kByte);
+}
+
 std::vector<torch::Tensor> CamMaker::maps_of(model::CamClassifierImpl& classifier,
                                              const std::vector<image::Image>& photos, const std::vector<Path>& files,
                                              const std::vector<torch::Tensor>& channels) const {
   const model::EncoderConfig& encoder = classifier.config.encoder;
   if (!encoder.vit) return maps_by(classifier, infer::to_batch(photos, device_, dtype_), channels, options_);
-  const SimilarityOptions similarity = similarity_of(options_, encoder);
+  const bool known = store_ && !files.empty();
   const torch::Tensor tokens =
-      store_ && !files.empty()
-          ? store_->tokens(files).to(device_)
-          : model::vit_scales(*classifier.encoder)->ask(infer::as_seen(encoder, photos, device_, torch::kFloat));
-  return maps_on_tokens(classifier, tokens, channels, photos, similarity);
+      known ? store_->tokens(files).to(device_)
+            : model::vit_scales(*classifier.encoder)->ask(infer::as_seen(encoder, photos, device_, torch::kFloat));
+  std::vector<torch::Tensor> all(photos.size());
+  for (size_t i = 0; i < photos.size(); ++i) {
+    if (channels[i].numel() == 0) continue;
+    const torch::Tensor maps =
+        grid_maps(classifier, tokens[static_cast<int64_t>(i)], known ? files[i] : Path(), channels[i]);
+    all[i] = stretched(
+        torch::upsample_bilinear2d(maps.unsqueeze(0), {photos[i].height, photos[i].width}, /*align_corners=*/false)[0]);
+  }
+  return all;
 }
 
 std::vector<Cams> CamMaker::run(const std::vector<image::Image>& photos, const std::vector<std::vector<int>>& tags,

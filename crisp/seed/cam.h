@@ -8,6 +8,7 @@
 #include "crisp/image/image.h"
 #include "crisp/model/affinity_net.h"
 #include "crisp/model/cam_classifier.h"
+#include "crisp/seed/crossfit.h"
 #include "crisp/seed/posterior.h"
 #include "crisp/seed/refine.h"
 #include "crisp/seed/similarity.h"
@@ -25,10 +26,11 @@ struct CamOptions {
   std::optional<int> similarity_rounds;
 };
 
-SimilarityOptions similarity_of(const CamOptions& options, const model::EncoderConfig& encoder);
+// `crossfit`: of what a Crossfit says instead of a classifier's maps.
+SimilarityOptions similarity_of(const CamOptions& options, const model::EncoderConfig& encoder, bool crossfit = false);
 
 // The background that goes with these maps, where nobody names one.
-Background default_background(const model::EncoderConfig& encoder);
+Background default_background(const model::EncoderConfig& encoder, bool crossfit = false);
 
 void check(const CamOptions& options);
 std::vector<double> scales_for(const CamOptions& options, int width, int height);
@@ -50,6 +52,13 @@ class CamMaker {
   std::vector<Cams> run(const std::vector<image::Image>& photos, const std::vector<std::vector<int>>& tags,
                         const std::vector<Path>& files = {});
 
+  // On a frozen ViT: the labels of one photo on the grid of its tokens, u8 [h, w].
+  torch::Tensor grid_labels(const Path& file, const std::vector<int>& tags, double background);
+
+  // From now on maps are what this says, and a classifier's only where it cannot tell. Needs a store.
+  void judge_by(std::shared_ptr<const Crossfit> crossfit) { crossfit_ = std::move(crossfit); }
+
+  const std::shared_ptr<feature::Store>& store() const { return store_; }
   const model::EncoderConfig& encoder() const { return classifiers_[0]->config.encoder; }
 
   const ClassNames& classes() const { return classifiers_[0]->config.classes; }
@@ -57,12 +66,15 @@ class CamMaker {
  private:
   std::vector<torch::Tensor> maps_of(model::CamClassifierImpl& classifier, const std::vector<image::Image>& photos,
                                      const std::vector<Path>& files, const std::vector<torch::Tensor>& channels) const;
+  torch::Tensor grid_maps(model::CamClassifierImpl& classifier, const torch::Tensor& tokens, const Path& file,
+                          const torch::Tensor& channels) const;
 
   std::vector<model::CamClassifier> classifiers_;
   const torch::Device device_;
   const torch::ScalarType dtype_;
   const CamOptions options_;
   const std::shared_ptr<feature::Store> store_;
+  std::shared_ptr<const Crossfit> crossfit_;
 };
 
 // Features of photos of one size for the affinity walk.
