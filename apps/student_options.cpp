@@ -24,6 +24,8 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
                  "classes are shifted until they do, in relabelling and in the model");
   const char* rows = kMethodGroup;
   app.add_option("--width", o.width, "channels of the head; 0: 256 for B0 and B1, 384 above")->group(rows);
+  app.add_option("--fine", o.fine, "vit_s14: cells of the decoder's grid along a token's side; costs as its square")
+      ->group(rows);
   app.add_option("--dropout", o.dropout, "of whole channels of the fused map")
       ->check(CLI::Range(0.0, 0.9))
       ->group(rows);

@@ -164,6 +164,14 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
 
   model::SegmenterConfig config;
   config.encoder = model::encoder_config(options.arch);
+  if (config.encoder.vit) {
+    model::VitView view = *config.encoder.vit;
+    if (options.fine < 1 || options.fine > view.patch) {
+      throw UsageError("--fine {}: it lies between 1 and {} cells", options.fine, view.patch);
+    }
+    view.fine = options.fine;
+    config.encoder = model::encoder_config(options.arch, view);
+  }
   config.encoder.drop_path = options.drop_path;
   config.head = row.head;
   config.head.zoom = options.zoom;

@@ -16,6 +16,7 @@ struct StudentOptions {
   std::string arch = "mit_b0", init;
   std::string ablation = "A6", uncertainty = "U4";
   int64_t width = 0;  // of the head; 0: the architecture's
+  int64_t fine = 2;   // on a ViT: cells of the network's grid along a token's side
   double dropout = 0.1, drop_path = 0.1, temperature = 1;
   double zoom = 1;  // photos are enlarged by this, in training and ever after; the augmentation's scales multiply it
   std::string fusion = "dmf", modulation = "per_scale";

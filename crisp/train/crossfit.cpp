@@ -57,7 +57,7 @@ std::optional<model::TokenHead> learn_half(feature::Store& store, const std::vec
   head->train();
   AdamW optimizer({group_of("crossfit", *head, "", options.rate, options.weight_decay)});
   Progress progress(fmt::format("crossfit {} of 2", half + 1), options.steps);
-  const torch::Tensor none = torch::zeros({1}, torch::TensorOptions().device(device));  // of the steps are left out
+  const torch::Tensor none = torch::zeros({}, torch::TensorOptions().device(device));  // of the steps are left out
   Rng rng(seed);
   for (int64_t step = 0; step < options.steps; ++step) {
     if (stop && stop()) return std::nullopt;
