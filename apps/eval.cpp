@@ -9,6 +9,7 @@
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/evaluate_output.h"
 #include "crisp/flow/features.h"
+#include "crisp/flow/seen_photos.h"
 #include "crisp/model/load.h"
 #include "crisp/report/terminal.h"
 #include "crisp/tensor/device.h"
@@ -186,6 +187,12 @@ flow::Evaluation score_model(const EvalOptions& o, const flow::Truth& truth, con
   infer::Predictor predictor(network, device, type, o.how);
   flow::Evaluation evaluation = flow::evaluate_model(predictor, truth, options);
   evaluation.notes.push_back(describe_passes(o.how, o.dtype));
+  std::vector<std::string> names;
+  for (const data::NamedMask& mask : truth.masks) names.push_back(mask.name);
+  for (const std::string& warning : flow::seen_before(o.model, names)) {
+    log_warning("{}", warning);
+    evaluation.notes.push_back("SEEN BEFORE: " + warning);
+  }
   return evaluation;
 }
 

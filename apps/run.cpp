@@ -62,7 +62,9 @@ int run_run(const Arguments& arguments) {
   bind_tagged_data(line.app, o);
   line.app.add_option("--out", o.out, "folder for everything")->required();
   line.app.add_option("--preset", o.preset, "quick, standard or paper: sizes, lengths and rates");
-  line.app.add_option("--arch", arch, "mit_b0 .. mit_b5; by default as the preset and the machine suggest");
+  line.app.add_option(
+      "--arch", arch,
+      "vit_s14 (DINOv2, used as it is; the default of quick and standard), mit_b0 .. mit_b5 (B5: of paper)");
   line.app.add_option("--init", init, "encoder weights to start from; by default those shipped");
   line.app.add_option("--crop", crop,
                       "side of the square that is learned from, of photos as they are; -1: by their size");

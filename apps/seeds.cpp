@@ -76,8 +76,9 @@ int run_seeds(const Arguments& arguments) {
       "spread maps over what looks alike to the encoder: power of the similarity; 0: plain maps; by default 4, "
       "on a ViT 8");
   line.app.add_option("--similarity-rounds", o.cam.similarity_rounds, "how often; by default 2, on a ViT 5");
-  line.app.add_option("--crossfit", o.crossfit,
-                      "on a ViT: rounds in which the labels of all other photos judge each photo; by default 1")
+  line.app
+      .add_option("--crossfit", o.crossfit,
+                  "on a ViT: rounds in which the labels of all other photos judge each photo; by default 1")
       ->check(CLI::Range(0, 8));
   line.app.add_option("--max-side", o.seed.max_side, "larger photos are worked on at this size");
   line.app.add_flag("--keep-cams", o.seed.keep_cams, "also write cams/ID.safetensors (large)");

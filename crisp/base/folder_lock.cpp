@@ -20,7 +20,7 @@ FolderLock::FolderLock(const Path& folder) {
     const int reason = errno;
     ::close(descriptor_);
     if (reason == EWOULDBLOCK) {
-      throw Error("{}: another crispformer works in this folder; wait for it or choose another --out", folder.string());
+      throw Error("{}: another crispformer works in this folder; wait for it or choose another one", folder.string());
     }
     throw Error("{}: cannot be locked: {}", file, std::strerror(reason));
   }

@@ -16,11 +16,14 @@
 #include "crisp/flow/step_time.h"
 #include "crisp/flow/training_setup.h"
 #include "crisp/model/load.h"
+#include "crisp/model/vit_config.h"
+#include "crisp/tensor/onednn.h"
 
 namespace crisp::flow {
 namespace {
 
 constexpr double kQuickTags = 4500, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
+constexpr double kVitTags = 14640, kVitCropsQuick = 6600, kVitCrops = 17600;  // the same of runs on a ViT
 
 // What of a training's effective configuration decides its result: all but who computes it, where to, and what is
 // shown meanwhile.
@@ -29,7 +32,10 @@ std::string deciding(const std::string& config) {
   std::string kept;
   for (const std::string& line : split_lines(config)) {
     const std::string key = line.substr(0, line.find('='));
-    if (key == "device" || key == "threads" || key == "quiet" || key == "out" || key == "checkpoint-every") continue;
+    if (key == "device" || key == "threads" || key == "quiet" || key == "out" || key == "checkpoint-every" ||
+        key == "features" || key == "cache-gb") {
+      continue;
+    }
     kept += line + "\n";
   }
   return kept;
@@ -58,6 +64,20 @@ void depart_from_paper(StudentOptions& o) {
   o.task.relabel.keep_first = o.task.relabel.keep_last = 1;
   o.task.relabel.trust = 0.5;
   o.task.relabel.found_at_least = 0.5;
+}
+
+// On a frozen ViT little is learned, and from features that are there already: minutes, whatever the preset.
+void take_vit(bool quick, bool gpu, PipelineOptions& o) {
+  apply_arch(o.classifier.arch, o.classifier);
+  apply_arch(o.student.arch, o.student);
+  o.classifier.trainer.epochs = o.student.trainer.epochs = 0;  // by the number of photos: see fill_pipeline
+  o.classifier.trainer.validate_every = 5;
+  o.seeds.seed.batch = 1;
+  o.student.task.batch = 16;
+  o.student.width = gpu ? 256 : 128;
+  o.student.trainer.amp = gpu || tensor::cpu_has_bf16() ? "bf16" : "f32";
+  o.student.trainer.ema_decay = quick ? 0.97 : 0.99;
+  o.student.trainer.validate_every = 4;
 }
 
 class Pipeline {
@@ -107,10 +127,13 @@ class Pipeline {
              static_cast<double>(std::max<int64_t>(1, static_cast<int64_t>(photos) / batch));
     };
     const StepTimes one = measure_step_times(options_, dataset_.classes, device_);
-    const double seconds = steps(options_.classifier.trainer.epochs, options_.classifier.task.batch) * one.classifier +
-                           steps(options_.student.trainer.epochs, options_.student.task.batch) * one.student;
-    // Seeds, relabelling, validation and measuring together take about as long as half of the training.
-    log_info("this will take about {} (from the time of a step on this machine)", format_duration(1.5 * seconds));
+    const double training = steps(options_.classifier.trainer.epochs, options_.classifier.task.batch) * one.classifier +
+                            steps(options_.student.trainer.epochs, options_.student.task.batch) * one.student;
+    // Seeds, relabelling, validation and measuring together take about as long as half of the training; on a ViT,
+    // whose training is short, about as long as two more looks at each photo.
+    const double looks = static_cast<double>(photos) * one.features;
+    const double seconds = looks > 0 ? 1.5 * looks + training : 1.5 * training;
+    log_info("this will take about {} (from the time of a step on this machine)", format_duration(seconds));
   }
 
   bool classify() {
@@ -229,8 +252,8 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
   if (!quick && !paper && name != "standard") {
     throw UsageError("--preset {}: it is quick, standard or paper", name);
   }
-  std::string chosen = arch;
-  if (chosen.empty()) chosen = paper ? "mit_b5" : quick || !gpu || init.empty() ? "mit_b0" : "mit_b1";
+  const std::string chosen = !arch.empty() ? arch : paper ? "mit_b5" : "vit_s14";
+  const bool on_vit = model::is_vit(chosen);
   o.classifier.arch = o.student.arch = chosen;
   o.classifier.init = o.student.init = init;
   o.classifier.trainer.amp = o.student.trainer.amp = gpu ? "bf16" : "f32";
@@ -268,6 +291,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.trainer.validate_every = 5;
     o.student.relabel_refine = paper ? "none" : "par";
   }
+  if (on_vit) take_vit(quick, gpu, o);
   if (!paper) depart_from_paper(o.student);
   if (name == "standard") {
     o.student.task.relabel.from = 0.4;
@@ -280,6 +304,7 @@ void fill_pipeline(PipelineOptions& o) {
   const data::Dataset dataset = open_tagged(o.data, o.split, o.tags_from, o.tags, o.seed, o.threads);
   const int crop = default_crop(dataset.samples(o.split));
   if (o.classifier.task.augment.crop < 0) o.classifier.task.augment.crop = crop;
+  if (model::is_vit(o.student.arch)) o.student.zoom = 1;  // its own square is what it sees of every photo
   if (o.student.zoom == 0) {  // small photos are brought near the size the encoder was made for
     const double wanted = o.preset == "quick" ? 320 : 480;
     o.student.zoom = std::clamp(std::round(4 * wanted / typical_side(dataset.samples(o.split))) / 4, 1.0, 2.0);
@@ -289,8 +314,11 @@ void fill_pipeline(PipelineOptions& o) {
   // A quick run looks at a fixed number of photos, however many there are.
   const auto photos = static_cast<double>(dataset.samples(o.split).size());
   const auto epochs = [&](double looked_at) { return std::clamp<int64_t>(std::lround(looked_at / photos), 2, 40); };
-  if (o.classifier.trainer.epochs == 0) o.classifier.trainer.epochs = epochs(kQuickTags);
-  if (o.student.trainer.epochs == 0) o.student.trainer.epochs = epochs(kQuickCrops / o.student.zoom);
+  const bool on_vit = model::is_vit(o.student.arch), quick = o.preset == "quick";
+  const double tags = on_vit ? kVitTags : kQuickTags;
+  const double crops = !on_vit ? kQuickCrops / o.student.zoom : quick ? kVitCropsQuick : kVitCrops;
+  if (o.classifier.trainer.epochs == 0) o.classifier.trainer.epochs = epochs(tags);
+  if (o.student.trainer.epochs == 0) o.student.trainer.epochs = epochs(crops);
   o.classifier.data = o.seeds.data = o.student.data = o.data;
   o.classifier.split = o.seeds.split = o.student.split = o.split;
   o.classifier.val = o.student.val = o.val;

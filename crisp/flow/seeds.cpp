@@ -110,9 +110,8 @@ bool learn_crossfit(const SeedsOptions& options, const seed::SeedPhotos& photos,
         labels = grid_labels(photos, cams, by.value, stop);
         if (labels.empty()) throw Error("not one of {} photos could be read", photos.samples.size());
       }
-      const auto learned =
-          train::learn_half(*cams.store(), labels, half, static_cast<int64_t>(classes.size()),
-                            options.crossfit_training, device, stop);
+      const auto learned = train::learn_half(*cams.store(), labels, half, static_cast<int64_t>(classes.size()),
+                                             options.crossfit_training, device, stop);
       if (!learned) return false;
       make_folder(file.parent_path());
       model::save_token_head(file, *learned, classes);

@@ -22,8 +22,8 @@ struct SeedsOptions {
   // Rounds in which labels of all other photos judge each photo (seed/crossfit.h), on a frozen ViT; nothing: one there.
   std::optional<int> crossfit;
   train::CrossfitOptions crossfit_training;
-  std::string crf = ops::kDefaultCrf;          // the preset's name, for the record
-  Path affinity;  // a trained affinity network; empty: one is learned in OUT/affinity when needed
+  std::string crf = ops::kDefaultCrf;  // the preset's name, for the record
+  Path affinity;                       // a trained affinity network; empty: one is learned in OUT/affinity when needed
   train::AffinityOptions affinity_task;
   train::TrainerOptions affinity_trainer;
   torch::ScalarType dtype = torch::kFloat;

@@ -6,6 +6,7 @@
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
 #include "crisp/flow/run_folder.h"
+#include "crisp/flow/seen_photos.h"
 #include "crisp/flow/training_report.h"
 #include "crisp/flow/training_setup.h"
 #include "crisp/image/decode.h"
@@ -139,6 +140,7 @@ bool train_classifier(const ClassifierOptions& options, torch::Device device, co
                  .split = options.split,
                  .classes = dataset.classes},
                 options.config, options.resume);
+  keep_photos_seen(run.path(), samples, weights);
   if (store) {
     keep_encoder(*store, run.path());
     if (!make_features(*store, {samples, val}, options.task.workers, stop)) return false;

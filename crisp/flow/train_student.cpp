@@ -7,6 +7,7 @@
 #include "crisp/base/text.h"
 #include "crisp/data/class_sizes.h"
 #include "crisp/flow/run_folder.h"
+#include "crisp/flow/seen_photos.h"
 #include "crisp/flow/train_classifier.h"
 #include "crisp/flow/training_report.h"
 #include "crisp/flow/training_setup.h"
@@ -209,6 +210,7 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
                  .selected_by = task.selected_by()},
                 options.config, options.resume);
   StudentReport report;
+  keep_photos_seen(run.path(), photos, weights);
   if (store) {
     keep_encoder(*store, run.path());
     if (!make_features(*store, {photos, looked_at}, options.task.workers, stop)) return report;

@@ -11,10 +11,10 @@ namespace crisp::model {
 // How a frozen ViT is looked at and with (vit_scales.h).
 struct VitView {
   std::vector<int64_t> blocks{10, 11, 12};  // whose tokens are the second to the fourth scale
-  int64_t side = 448;                     // pixels: photos are brought to this square
-  int64_t patch = 14;                     // pixels a token's side
-  int64_t fine = 2;                       // cells of the finest map along a token's side
-  int64_t detail = 64;                    // channels of the finest map, learned from the photo itself; 0: there is none
+  int64_t side = 448;                       // pixels: photos are brought to this square
+  int64_t patch = 14;                       // pixels a token's side
+  int64_t fine = 2;                         // cells of the finest map along a token's side
+  int64_t detail = 64;  // channels of the finest map, learned from the photo itself; 0: there is none
 };
 
 // The shape of a Mix Transformer encoder (SegFormer, Xie et al. 2021), or a frozen ViT as four scales.

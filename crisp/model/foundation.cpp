@@ -114,6 +114,12 @@ void find_foundation(const tensor::Checkpoint& checkpoint, EncoderImpl& encoder)
   if (VitScalesImpl* scales = vit_scales(encoder)) scales->stand_on(named_by(checkpoint));
 }
 
+std::string foundation_named_in(const Path& model_file) {
+  const tensor::Checkpoint checkpoint = tensor::read_checkpoint(model_file);
+  if (!checkpoint.metadata.contains(kKey)) return "";
+  return facts_of(checkpoint).value("sha256", "");
+}
+
 std::shared_ptr<FrozenVit> load_foundation(const Path& encoder_or_model) {
   const Path file = model_inside(encoder_or_model);
   const tensor::Checkpoint checkpoint = tensor::read_checkpoint(file);

@@ -25,6 +25,9 @@ void read_view(const tensor::Checkpoint& checkpoint, EncoderConfig& config);
 // shipped. An error says which file is missing, or that another one bears its name. Nothing happens on MiT.
 void find_foundation(const tensor::Checkpoint& checkpoint, EncoderImpl& encoder);
 
+// The sha256, in hexadecimal digits, of the frozen encoder that a model file names; empty where it names none.
+std::string foundation_named_in(const Path& model_file);
+
 // The frozen encoder in its own file or hub folder, or the one that a model or a run stands on.
 std::shared_ptr<FrozenVit> load_foundation(const Path& encoder_or_model);
 

@@ -20,8 +20,8 @@ struct GridLabels {
   torch::Tensor labels;
 };
 
-// The head of one half of the photos (seed/crossfit.h), learned from their labels: cross-entropy at each token. The same
-// bits every time (on the CPU). Nothing when `stop` ended it early.
+// The head of one half of the photos (seed/crossfit.h), learned from their labels: cross-entropy at each token. The
+// same bits every time (on the CPU). Nothing when `stop` ended it early.
 std::optional<model::TokenHead> learn_half(feature::Store& store, const std::vector<GridLabels>& photos, size_t half,
                                            int64_t classes, const CrossfitOptions& options, torch::Device device,
                                            const std::function<bool()>& stop);

@@ -15,7 +15,8 @@ class CrossfitTraining : public testing::Test {
     for (int i = 0; i < 24; ++i) {
       const bool red = i % 2 == 0, left = i % 3 == 0;
       const auto shade = static_cast<uint8_t>(140 + 4 * i);
-      const std::array<uint8_t, 3> colour = red ? std::array<uint8_t, 3>{shade, 30, 30} : std::array<uint8_t, 3>{30, 30, shade},
+      const std::array<uint8_t, 3> colour = red ? std::array<uint8_t, 3>{shade, 30, 30}
+                                                : std::array<uint8_t, 3>{30, 30, shade},
                                    grey = {90, 90, static_cast<uint8_t>(85 + i % 7)};
       data::Sample sample;
       sample.id = std::to_string(i);
