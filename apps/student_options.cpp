@@ -101,6 +101,9 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--trust", r.trust, "in the labels so far, against the teacher: 0 as in the paper, 1 as much as in it")
       ->check(CLI::Range(0.0, 10.0))
       ->group(stage_c);
+  bind_flag(app, "--relabel-checked", r.checked,
+            "withdraw a round after which the teacher knows tags worse, or agrees less with mirrored photos")
+      ->group(stage_c);
   bind_flag(app, "--relabel-all", r.all, "relabel photos too in which the teacher misses a tag")->group(stage_c);
   bind_flag(app, "--image-wide", r.image_wide, "shares over the image, not of each class")->group(stage_c);
   app.add_option("--tau", r.threshold, "above 0: a fixed threshold of uncertainty instead of shares")->group(stage_c);

@@ -18,6 +18,14 @@ const ClassNames& voc_classes() {
   return names;
 }
 
+bool has_background(const ClassNames& classes) { return classes.empty() || classes[0] != kNoBackground; }
+
+std::vector<int> allowed_labels(const std::vector<int>& tags, bool background) {
+  std::vector<int> labels(background ? 1 : 0);
+  labels.insert(labels.end(), tags.begin(), tags.end());
+  return labels;
+}
+
 ClassNames read_classes(const std::string& number_or_file) {
   if (number_or_file == "voc") return voc_classes();
   if (const auto count = parse_integer(number_or_file)) {

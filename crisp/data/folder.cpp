@@ -86,7 +86,12 @@ Dataset open_folder(const Path& root, const OpenOptions& options) {
     source = root / "images";
     lines = lines_from_folders(dataset.all, dataset.classes);
   }
-  if (!has_classes) dataset.classes = classes_from_tags(lines, source);
+  const bool background = !take_no_background(lines);
+  if (!has_classes) {
+    dataset.classes = classes_from_tags(lines, source, background);
+  } else if (!background) {
+    dataset.classes[0] = kNoBackground;
+  }
   const NameIndex names(ids_of(dataset.all));
   if (options.tags_from == TagSource::kXml) {
     throw UsageError("tags from xml: {} is a plain folder, Annotations/*.xml belong to the VOC layout", root.string());

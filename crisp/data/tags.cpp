@@ -19,7 +19,13 @@ std::optional<int> class_of(const std::string& tag, const ClassNames& classes) {
   return static_cast<int>(*number);
 }
 
-ClassNames classes_from_tags(const std::vector<TagLine>& lines, const Path& source) {
+bool take_no_background(std::vector<TagLine>& lines) {
+  return std::erase_if(lines, [](const TagLine& line) {
+           return line.name + (line.tags.empty() ? "" : " " + join(line.tags, " ")) == kNoBackground;
+         }) > 0;
+}
+
+ClassNames classes_from_tags(const std::vector<TagLine>& lines, const Path& source, bool background) {
   std::set<std::string> names;
   int64_t highest = 0;
   bool only_numbers = true;
@@ -32,12 +38,12 @@ ClassNames classes_from_tags(const std::vector<TagLine>& lines, const Path& sour
       if (only_numbers) highest = std::max(highest, *number);
     }
   }
-  if (names.empty()) return {"background"};
+  ClassNames classes = {background ? "background" : kNoBackground};
+  if (names.empty()) return classes;
   if (names.size() > 254 || (only_numbers && highest > 254)) {
     throw Error("{}: {} different tags, the highest {}: 254 classes fit an 8-bit mask; list those meant in classes.txt",
                 source.string(), names.size(), *names.rbegin());
   }
-  ClassNames classes = {"background"};
   if (only_numbers) {
     for (int64_t i = 1; i <= highest; ++i) classes.push_back(fmt::format("class {}", i));
   } else {

@@ -15,9 +15,12 @@ namespace crisp::data {
 // "background" and means that no class is shown. Nothing when it is neither.
 std::optional<int> class_of(const std::string& tag, const ClassNames& classes);
 
-// Class list made from tags: "background", then the names in byte order; where every tag is a number,
-// "class 1" to the highest.
-ClassNames classes_from_tags(const std::vector<TagLine>& lines, const Path& source);
+// Whether a line says `background: none` (every pixel belongs to a class); it is taken out.
+bool take_no_background(std::vector<TagLine>& lines);
+
+// Class list made from tags: "background" (or that there is none), then the names in byte order; where every tag is a
+// number, "class 1" to the highest.
+ClassNames classes_from_tags(const std::vector<TagLine>& lines, const Path& source, bool background = true);
 
 // Gives samples the tags of a file's lines. Names without image, unknown tags go to the findings;
 // `source` is what messages call the file.

@@ -79,13 +79,14 @@ class Importer {
     const image::Image photo = image::read_image(sample.image);
     seed::Cams cams =
         seed::read_cam_file(file, photo.width, photo.height, static_cast<int>(classes_.size()), options_.cam_first);
+    cams.background = has_background(classes_);
     if (sample.has_tags && options_.only_tags) drop_untagged(cams, sample.tags);
     return seed::make_seed(photo, cams, {}, options_.seed);
   }
 
  private:
   static void drop_untagged(seed::Cams& cams, const std::vector<int>& tags) {
-    seed::Cams kept{cams.width, cams.height, {}, {}};
+    seed::Cams kept{cams.width, cams.height, {}, {}, cams.background};
     for (size_t k = 0; k < cams.classes.size(); ++k) {
       if (std::find(tags.begin(), tags.end(), cams.classes[k]) == tags.end()) continue;
       kept.classes.push_back(cams.classes[k]);

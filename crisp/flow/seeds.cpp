@@ -157,7 +157,8 @@ SeedsOptions settled(const SeedsOptions& options, const model::EncoderConfig& en
   const seed::SimilarityOptions similarity = seed::similarity_of(options.cam, encoder, crossfit);
   all.cam.similarity = similarity.power;
   all.cam.similarity_rounds = similarity.rounds;
-  all.background = all.seed.background = options.background.value_or(seed::default_background(encoder, crossfit));
+  all.background = all.seed.background =
+      options.background.value_or(seed::default_background(encoder, crossfit, similarity.on()));
   return all;
 }
 
@@ -210,10 +211,12 @@ std::optional<data::SeedFacts> make_seed_folder(const SeedsOptions& given, torch
   seed::CamMaker cams = open_cams(given, given.out, device);
   const SeedsOptions options = settled(given, cams.encoder());
   check_classes(cams.classes(), dataset.classes);
-  const seed::SeedPhotos photos = seed::photos_for_seeds(dataset.samples(options.split), options.seed.untagged);
+  const bool background = has_background(dataset.classes);
+  const seed::SeedPhotos photos =
+      seed::photos_for_seeds(dataset.samples(options.split), options.seed.untagged, background);
   if (photos.untagged > 0) {
-    log_warning("{} photo(s) have no tags and get no seed; `--untagged background` takes them for background",
-                photos.untagged);
+    log_warning("{} photo(s) have no tags and get no seed{}", photos.untagged,
+                background ? "; `--untagged background` takes them for background" : "");
   }
   if (cams.store() && !make_features(*cams.store(), {photos.samples}, options.seed.workers, stop)) return std::nullopt;
   if (*options.crossfit > 0 && !learn_crossfit(options, photos, cams, device, stop)) return std::nullopt;

@@ -35,6 +35,7 @@ train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
   config.head.dropout = o.dropout;
   config.head.temperature = o.temperature;
   config.head.boundary_on_e1 = o.boundary_on_e1;
+  config.head.propagate = o.propagate;
   const auto fusion = choose<model::Fusion>("--fusion", o.fusion,
                                             {{"dmf", model::Fusion::kDmf},
                                              {"mixed", model::Fusion::kMixed},
@@ -46,7 +47,6 @@ train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
                                                      {"per_scale", model::Modulation::kPerScale}});
   if (config.head.kind == model::HeadKind::kCrispformer) {
     config.head.fusion = fusion;
-    config.head.propagate = o.propagate;
     const bool row_has_it = config.head.modulation != model::Modulation::kOff;
     config.head.modulation = row_has_it && is_dynamic(config.head.fusion) ? modulation : model::Modulation::kOff;
   }
@@ -175,6 +175,7 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   }
   config.encoder.drop_path = options.drop_path;
   config.head = row.head;
+  if (!has_background(dataset.classes)) config.head.offsets = model::without_background(row.head.classes);
   config.head.zoom = options.zoom;
   config.head.presence = options.task.loss.presence > 0;
   config.head.side = typical_side(data.train);

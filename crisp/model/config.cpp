@@ -79,8 +79,10 @@ EncoderConfig encoder_config(const std::string& arch, const VitView& view) {
   return config;
 }
 
-int64_t output_stride(const EncoderConfig& encoder) {
-  return encoder.vit ? encoder.vit->patch / encoder.vit->fine : encoder.strides[0];
+int64_t output_cells(const EncoderConfig& encoder, const HeadConfig& head, int64_t pixels) {
+  if (!encoder.vit) return (pixels + encoder.strides[0] - 1) / encoder.strides[0];
+  const VitView& view = *encoder.vit;
+  return pixels / view.patch * (head.propagate > 0 ? std::max(view.fine, view.outline) : view.fine);
 }
 
 int64_t default_width(const std::string& arch) { return arch == "mit_b0" || arch == "mit_b1" ? 256 : 384; }

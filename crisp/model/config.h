@@ -14,6 +14,7 @@ struct VitView {
   int64_t side = 448;                       // pixels: photos are brought to this square
   int64_t patch = 14;                       // pixels a token's side
   int64_t fine = 2;                         // cells of the finest map along a token's side
+  int64_t outline = 4;                      // the same where scores follow the photo (propagation.h)
   int64_t detail = 64;  // channels of the finest map, learned from the photo itself; 0: there is none
 };
 
@@ -31,8 +32,6 @@ struct EncoderConfig {
   std::optional<VitView> vit;    // then of the fields above only `arch` and `dims` count
 };
 
-// Pixels of the network's input to a cell of what its head says.
-int64_t output_stride(const EncoderConfig& encoder);
 
 // "mit_b0" .. "mit_b5", "vit_s14" ..; an unknown name is an error that lists these.
 EncoderConfig encoder_config(const std::string& arch);
@@ -78,6 +77,9 @@ struct HeadConfig {
   double temperature = 1.0;        // of the softmax over scales
   UncertaintyInput uncertainty = UncertaintyInput::kVariance;
 };
+
+// Rows (or columns) of Z* for so many rows of the network's input.
+int64_t output_cells(const EncoderConfig& encoder, const HeadConfig& head, int64_t pixels);
 
 int64_t default_width(const std::string& arch);  // 256 for B0 and B1, 384 above
 

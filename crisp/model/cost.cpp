@@ -101,6 +101,12 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
     const int64_t macs = grids[3].size() * encoder.dims[3] * (k - 1);
     parts.push_back(part("presence", parameters_of(*network->presence), macs));
   }
+  if (network->propagation) {
+    const auto cells = [&](int64_t side) { return output_cells(encoder, head, encoder.vit ? encoder.vit->side : side); };
+    const int64_t walk = head.propagate * ops::kPropagateNeighbours * k;  // and the weights: a dozen operations each
+    parts.push_back(part("propagation", parameters_of(*network->propagation),
+                         pixels * e + cells(height) * cells(width) * (walk + 12 * ops::kPropagateNeighbours)));
+  }
   if (network->recogniser) {
     const auto own = [&](int64_t side) { return std::lround(static_cast<double>(side) / head.zoom); };
     parts.push_back(
@@ -132,11 +138,6 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
   if (head.variance) parts.push_back(part("variance head", count("variance"), small_head(e, k)));
   if (head.refine) {
     parts.push_back(part("refiner", count("refine"), small_head(e + k + 1, k) + pixels * (e + 1)));
-  }
-  if (network->propagation) {
-    const int64_t walk = head.propagate * ops::kPropagateNeighbours * k;  // and the weights: a dozen operations each
-    parts.push_back(part("propagation", parameters_of(*network->propagation),
-                         pixels * (e + walk + 12 * ops::kPropagateNeighbours)));
   }
   // Trained with the rest, skipped at inference unless asked for.
   if (head.boundary) parts.push_back({"boundary head", count("boundary"), small_head(e, 1), 0});

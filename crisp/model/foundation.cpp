@@ -60,6 +60,7 @@ void describe_foundation(EncoderImpl& encoder, tensor::Metadata& facts) {
       {"blocks", view.blocks},
       {"side", view.side},
       {"fine", view.fine},
+      {"outline", view.outline},
       {"detail",
        view.detail}}.dump();
 }
@@ -72,6 +73,7 @@ void read_view(const tensor::Checkpoint& checkpoint, EncoderConfig& config) {
     view.blocks = facts.at("blocks").get<std::vector<int64_t>>();
     view.side = number_in(facts, "side", vit.patch, 14000);
     view.fine = number_in(facts, "fine", 1, vit.patch);
+    view.outline = number_in(facts, "outline", 1, vit.patch);
     view.detail = number_in(facts, "detail", 0, 4096);
     if (view.blocks.empty() || view.blocks.size() > 3 || view.side % vit.patch != 0) {
       throw Error("one to three blocks, and a side that is a multiple of {}", vit.patch);

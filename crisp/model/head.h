@@ -19,6 +19,9 @@ struct HeadImpl : torch::nn::Module {
   }
 };
 
+// Offsets of a network for data without a background (base/classes.h): class 0 is never predicted.
+std::vector<double> without_background(int64_t classes);
+
 // Final scores [N, K, h, w] with the head's offsets added; as they are where it has none.
 torch::Tensor with_offsets(const torch::Tensor& scores, const std::vector<double>& offsets);
 

@@ -13,6 +13,12 @@ torch::Tensor channel_dropout(const torch::Tensor& map, double probability, bool
   return keep.bernoulli_(1 - probability).div_(1 - probability);
 }
 
+std::vector<double> without_background(int64_t classes) {
+  std::vector<double> offsets(static_cast<size_t>(classes));
+  offsets[0] = -1e4;  // which fp16 holds
+  return offsets;
+}
+
 torch::Tensor with_offsets(const torch::Tensor& scores, const std::vector<double>& offsets) {
   if (offsets.empty()) return scores;
   return scores + torch::tensor(offsets, torch::kFloat).to(scores.options()).view({1, -1, 1, 1});

@@ -66,7 +66,13 @@ torch::Tensor SegmenterImpl::before_zoom(const torch::Tensor& images) const {
 }
 
 void SegmenterImpl::propagate(const torch::Tensor& images, Prediction& said) {
-  if (propagation) said.refined = propagation->forward(images, said.fused, said.refined);
+  if (!propagation) return;
+  const int64_t rows = output_cells(config.encoder, config.head, images.size(2));
+  const int64_t columns = output_cells(config.encoder, config.head, images.size(3));
+  said.refined = propagation->forward(images, said.fused, said.refined, rows, columns);
+  for (torch::Tensor* map : {&said.variance, &said.uncertainty}) {
+    if (map->defined()) *map = upsample(*map, {rows, columns});
+  }
 }
 
 Segmenter make_segmenter(const SegmenterConfig& config) {

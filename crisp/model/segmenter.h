@@ -20,7 +20,7 @@ struct SegmenterConfig {
 };
 
 // Encoder and head. The constructor only allocates: use make_segmenter() or load_segmenter(). Normalised images in, a
-// Prediction at 1/4 resolution (rounded up; on a frozen ViT: at 1/output_stride()) out.
+// Prediction at 1/4 resolution (rounded up; on a frozen ViT at that of output_cells()) out.
 struct SegmenterImpl : torch::nn::Module {
   explicit SegmenterImpl(const SegmenterConfig& config);
 

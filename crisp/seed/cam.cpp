@@ -134,8 +134,9 @@ SimilarityOptions similarity_of(const CamOptions& options, const model::EncoderC
   return similarity;
 }
 
-Background default_background(const model::EncoderConfig& encoder, bool crossfit) {
-  return {.power = false, .value = encoder.vit && !crossfit ? 0.5 : 0.45};
+Background default_background(const model::EncoderConfig& encoder, bool crossfit, bool spread) {
+  if (!encoder.vit || crossfit) return {.power = false, .value = 0.45};
+  return {.power = false, .value = spread ? 0.5 : 0.4};
 }
 
 std::vector<double> scales_for(const CamOptions& options, int width, int height) {
@@ -174,7 +175,7 @@ torch::Tensor CamMaker::grid_maps(model::CamClassifierImpl& classifier, const to
   if (crossfit_ && !file.empty()) {
     std::vector<int> tags;
     for (int64_t k = 0; k < channels.numel(); ++k) tags.push_back(static_cast<int>(channels[k].item<int64_t>()) + 1);
-    maps = crossfit_->judge(tokens, store_->photo_of(file), tags);
+    maps = crossfit_->judge(tokens, store_->photo_of(file), tags, has_background(classes()));
   }
   const SimilarityOptions similarity = similarity_of(options_, classifier.config.encoder, maps.defined());
   if (!maps.defined()) maps = torch::relu(classifier.maps({}, tokens.unsqueeze(0)))[0].index_select(0, channels);
@@ -189,7 +190,9 @@ torch::Tensor CamMaker::grid_labels(const Path& file, const std::vector<int>& ta
   if (tags.empty()) return torch::zeros({tokens.size(1), tokens.size(2)}, torch::kByte);
   const torch::Tensor known = torch::tensor(std::vector<int64_t>(tags.begin(), tags.end()), torch::kLong).to(device_);
   const auto [most, which] = stretched(grid_maps(*classifiers_[0], tokens, file, known - 1)).max(0);
-  return torch::where(most > background, known.index({which}), 0).to(torch::kCPU, torch::kByte);
+  const torch::Tensor best = known.index({which});
+  const bool threshold = has_background(classes());
+  return (threshold ? torch::where(most > background, best, 0) : best).to(torch::kCPU, torch::kByte);
 }
 
 std::vector<torch::Tensor> CamMaker::maps_of(model::CamClassifierImpl& classifier,
@@ -231,7 +234,7 @@ std::vector<Cams> CamMaker::run(const std::vector<image::Image>& photos, const s
   }
   std::vector<Cams> all;
   for (size_t i = 0; i < photos.size(); ++i) {
-    Cams cams{photos[i].width, photos[i].height, tags[i], {}};
+    Cams cams{photos[i].width, photos[i].height, tags[i], {}, has_background(classes())};
     if (maps[i].defined()) cams.maps = to_vector(classifiers_.size() > 1 ? stretched(maps[i]) : maps[i]);
     all.push_back(std::move(cams));
   }

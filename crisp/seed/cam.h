@@ -29,8 +29,8 @@ struct CamOptions {
 // `crossfit`: of what a Crossfit says instead of a classifier's maps.
 SimilarityOptions similarity_of(const CamOptions& options, const model::EncoderConfig& encoder, bool crossfit = false);
 
-// The background that goes with these maps, where nobody names one.
-Background default_background(const model::EncoderConfig& encoder, bool crossfit = false);
+// The background that goes with these maps, where nobody names one. `spread`: over what looks alike.
+Background default_background(const model::EncoderConfig& encoder, bool crossfit = false, bool spread = true);
 
 void check(const CamOptions& options);
 std::vector<double> scales_for(const CamOptions& options, int width, int height);

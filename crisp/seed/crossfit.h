@@ -25,9 +25,10 @@ class Crossfit {
   // Decided by the photo's content, so that copies of a photo are in one half.
   static size_t half_of(const Sha256& photo) { return photo[0] & 1; }
 
-  // How likely each of the classes `tags` is at each token, over these and the background: [tags, h, w]. Undefined
-  // where the head has met one of the tags too seldom to judge.
-  torch::Tensor judge(const torch::Tensor& tokens, const Sha256& photo, const std::vector<int>& tags) const;
+  // How likely each of the classes `tags` is at each token, over these and, where there is one, the background:
+  // [tags, h, w]. Undefined where the head has met one of the tags too seldom to judge.
+  torch::Tensor judge(const torch::Tensor& tokens, const Sha256& photo, const std::vector<int>& tags,
+                      bool background = true) const;
 
  private:
   std::array<model::TokenHead, 2> heads_;

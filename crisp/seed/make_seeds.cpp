@@ -56,11 +56,15 @@ void check(const SeedOptions& options) {
   if (options.batch < 1) throw UsageError("--batch {}: at least one", options.batch);
 }
 
-SeedPhotos photos_for_seeds(const std::vector<data::Sample>& samples, Untagged untagged) {
+SeedPhotos photos_for_seeds(const std::vector<data::Sample>& samples, Untagged untagged, bool background) {
+  if (!background && untagged == Untagged::kBackground) {
+    throw UsageError("--untagged background: the data set has no background; use skip");
+  }
   SeedPhotos photos;
   std::vector<data::Sample> taken;
   for (const data::Sample& sample : samples) {
-    if (!sample.has_tags && untagged == Untagged::kSkip) {
+    const bool known = background ? sample.has_tags : !sample.tags.empty();
+    if (!known && untagged == Untagged::kSkip) {
       ++photos.untagged;
       continue;
     }

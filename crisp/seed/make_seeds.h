@@ -32,11 +32,12 @@ struct SeedOptions {
 void check(const SeedOptions& options);
 
 // Tagged photos (and untagged ones as asked), ordered by size so that they fill batches; with the number left out.
+// Without a background a photo that shows no class is untagged too.
 struct SeedPhotos {
   std::vector<data::Sample> samples;
   int64_t untagged = 0;
 };
-SeedPhotos photos_for_seeds(const std::vector<data::Sample>& samples, Untagged untagged);
+SeedPhotos photos_for_seeds(const std::vector<data::Sample>& samples, Untagged untagged, bool background = true);
 
 // A very large photo costs gigabytes in the network and the CRF, and its seed is no better for it: the photo with no
 // side above `max_side`.

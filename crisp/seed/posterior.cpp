@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crisp/base/classes.h"
 #include "crisp/base/error.h"
 #include "crisp/base/text.h"
 
@@ -28,19 +29,18 @@ std::string to_string(const Background& background) {
 }
 
 Posterior posterior(const Cams& cams, const Background& background) {
-  Posterior p{cams.width, cams.height, {0}, {}};
-  p.labels.insert(p.labels.end(), cams.classes.begin(), cams.classes.end());
+  Posterior p{cams.width, cams.height, allowed_labels(cams.classes, cams.background), {}};
   const size_t pixels = cams.pixels(), count = cams.classes.size();
-  p.probabilities.resize((count + 1) * pixels);
-  for (size_t i = 0; i < pixels; ++i) {
-    float most = 0;
-    for (size_t k = 0; k < count; ++k) most = std::max(most, cams.maps[k * pixels + i]);
-    const auto rest =
-        static_cast<float>(background.power ? std::pow(std::max(0.0f, 1 - most), background.value) : background.value);
-    p.probabilities[i] = std::max(rest, kFloor);
-    for (size_t k = 0; k < count; ++k)
-      p.probabilities[(k + 1) * pixels + i] = std::max(cams.maps[k * pixels + i], kFloor);
+  if (cams.background) {
+    p.probabilities.resize(pixels);
+    for (size_t i = 0; i < pixels; ++i) {
+      float most = 0;
+      for (size_t k = 0; k < count; ++k) most = std::max(most, cams.maps[k * pixels + i]);
+      p.probabilities[i] = static_cast<float>(
+          background.power ? std::pow(std::max(0.0f, 1 - most), background.value) : background.value);
+    }
   }
+  p.probabilities.insert(p.probabilities.end(), cams.maps.begin(), cams.maps.end());
   normalise(p);
   return p;
 }

@@ -13,6 +13,7 @@ struct Cams {
   int width = 0, height = 0;
   std::vector<int> classes;  // the photo's tags, ascending
   std::vector<float> maps;   // [classes, height, width]
+  bool background = true;    // whether a pixel may be of none of them
 
   size_t pixels() const { return static_cast<size_t>(width) * static_cast<size_t>(height); }
 };
@@ -30,13 +31,13 @@ std::string to_string(const Background& background);
 // How likely each label is at each pixel, over the background and the photo's tags alone.
 struct Posterior {
   int width = 0, height = 0;
-  std::vector<int> labels;           // 0 first
+  std::vector<int> labels;           // ascending: the background, where there is one, and the tags
   std::vector<float> probabilities;  // [labels, height, width], summing to 1 at each pixel
 
   size_t pixels() const { return static_cast<size_t>(width) * static_cast<size_t>(height); }
 };
 
-// Background and maps divided by their sum; nothing is below 1e-5.
+// Background, where there is one, and maps divided by their sum; nothing is below 1e-5.
 Posterior posterior(const Cams& cams, const Background& background);
 
 // Divides by the sum at each pixel.

@@ -43,14 +43,14 @@ std::vector<double> found_with(const std::vector<SeenPhoto>& photos, const std::
   return {found.const_data_ptr<double>(), found.const_data_ptr<double>() + classes};
 }
 
+}  // namespace
+
 std::vector<data::Sample> spread_over(const std::vector<data::Sample>& samples, size_t count) {
   if (count == 0 || count >= samples.size()) return samples;
   std::vector<data::Sample> some;
   for (size_t i = 0; i < count; ++i) some.push_back(samples[i * samples.size() / count]);
   return some;
 }
-
-}  // namespace
 
 SeenPhoto seen(const torch::Tensor& probabilities, const std::vector<int>& tags) {
   const torch::Tensor few =

@@ -29,6 +29,9 @@ struct ClassMatch {
 // Sizes are means that somebody guessed, so that they move less.
 inline double most_offset(const MatchTo& to) { return to.sizes.empty() ? 2 : 1; }
 
+// `count` of the samples, evenly spread over them; 0: all.
+std::vector<data::Sample> spread_over(const std::vector<data::Sample>& samples, size_t count);
+
 // What a network says of one photo, small: log-probabilities [K, at most kSmall, at most kSmall]. A class is found
 // where it is the likeliest in a single cell: objects may be tiny.
 struct SeenPhoto {

@@ -30,12 +30,6 @@ image::Mask to_mask(const torch::Tensor& bytes) {
   return mask;
 }
 
-std::vector<int> background_and(const std::vector<int>& tags) {
-  std::vector<int> labels = {0};
-  labels.insert(labels.end(), tags.begin(), tags.end());
-  return labels;
-}
-
 torch::Tensor planes(const TeacherView& view, const std::vector<int>& labels) {
   const torch::Tensor places = torch::tensor(labels, torch::kLong).to(view.probabilities.device());
   return view.probabilities.index_select(0, places).contiguous();
@@ -94,17 +88,19 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feat
                                        const TeacherSources& sources, const std::vector<double>& scales, bool flip,
                                        bool presence) {
   const torch::Tensor& images = input.pixels;
-  const int64_t stride = model::output_stride(teacher.config.encoder);
+  const auto cells = [&](int64_t pixels) {
+    return model::output_cells(teacher.config.encoder, teacher.config.head, pixels);
+  };
   const double zoom = teacher.config.head.zoom;
   const double largest = std::max(1.0, zoom * *std::max_element(scales.begin(), scales.end()));
   const torch::Tensor widest = infer::rescaled(images, largest);
-  const int64_t rows = (widest.size(2) + stride - 1) / stride, columns = (widest.size(3) + stride - 1) / stride;
+  const int64_t rows = cells(widest.size(2)), columns = cells(widest.size(3));
   const auto views = static_cast<int64_t>(scales.size()) * (flip ? 2 : 1);
   const int64_t each = (passes + views - 1) / views;
   torch::Tensor mean, aleatoric, mean_entropy;
   for (const double scale : scales) {
     const torch::Tensor scaled = scale * zoom == largest ? widest : infer::rescaled(images, scale * zoom);
-    const int64_t h = (scaled.size(2) + stride - 1) / stride, w = (scaled.size(3) + stride - 1) / stride;
+    const int64_t h = cells(scaled.size(2)), w = cells(scaled.size(3));
     for (const bool mirrored : {false, true}) {
       if (mirrored && !flip) continue;
       // A map of this view [N, C, ., .] on the common grid, without the padding of small photos.
@@ -157,16 +153,15 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feat
   return result;
 }
 
-data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int width, int height) {
-  const std::vector<int> allowed = background_and(tags);
+data::Seed label_from(const TeacherView& view, const std::vector<int>& allowed, int width, int height) {
   image::Mask labels = to_mask(ops::upsample_labels(planes(view, allowed), height, width).to(torch::kCPU));
   for (uint8_t& label : labels.labels) label = static_cast<uint8_t>(allowed[label]);
   return {std::move(labels), uncertainty_levels(view, width, height)};
 }
 
-data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& tags, const image::Image& photo,
+data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& allowed, const image::Image& photo,
                               const data::Seed* so_far, const RelabelOptions& options) {
-  seed::Posterior p{photo.width, photo.height, background_and(tags), {}};
+  seed::Posterior p{photo.width, photo.height, allowed, {}};
   const torch::Tensor full = resized(planes(view, p.labels), photo.width, photo.height).clamp_min(1e-5).contiguous();
   p.probabilities.assign(full.const_data_ptr<float>(), full.const_data_ptr<float>() + full.numel());
   if (so_far != nullptr && options.trust > 0) weigh(*so_far, options.trust, p);
@@ -191,6 +186,7 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
   facts.options = fmt::format(R"({{"relabelled": true, "refine": "{}", "trust": {}}})",
                               seed::to_string(options.refine.chain), options.trust);
   const auto classes = static_cast<int>(facts.classes.size());
+  const bool background = has_background(facts.classes);
   data::SeedWriter writer(out, std::move(facts));
   const auto has_labels = [&](const std::string& id) { return before != nullptr && before->has(id); };
   teacher->eval();
@@ -245,8 +241,12 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
     const bool plain = options.refine.chain.empty() && options.trust == 0;
     std::optional<data::Seed> so_far;
     if (options.trust > 0 && has_labels(sample.id)) so_far = before->read(sample.id);
-    data::Seed made = plain ? label_from(view, sample.tags, photo.image.width, photo.image.height)
-                            : refined_label_from(view, sample.tags, photo.image, so_far ? &*so_far : nullptr, options);
+    std::vector<int> allowed = allowed_labels(sample.tags, background);
+    if (allowed.empty()) {  // nobody said what it shows, and it is not the background
+      for (int k = 1; k < classes; ++k) allowed.push_back(k);
+    }
+    data::Seed made = plain ? label_from(view, allowed, photo.image.width, photo.image.height)
+                            : refined_label_from(view, allowed, photo.image, so_far ? &*so_far : nullptr, options);
     one.found = tags_found(made.labels, sample.tags);
     if (!options.all && one.found < one.tags && has_labels(sample.id)) made = before->read(sample.id);
     writer.write(sample.id, made);

@@ -28,12 +28,12 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feat
                                        const TeacherSources& sources, const std::vector<double>& scales = {1},
                                        bool flip = false, bool presence = false);
 
-// The likeliest label of each pixel among the background and the photo's tags, at the photo's size, and U_T.
-data::Seed label_from(const TeacherView& view, const std::vector<int>& tags, int width, int height);
+// The likeliest of the `allowed` labels at each pixel, at the photo's size, and U_T.
+data::Seed label_from(const TeacherView& view, const std::vector<int>& allowed, int width, int height);
 // The same after weighing it against the labels so far (null: none): P q^trust, q giving their label (1 + (L-1) m) / L
 // of L labels, m = 1 - its uncertainty, at most kSure; and after refinement: edges go where the photo has them, as in
 // the first seeds.
-data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& tags, const image::Image& photo,
+data::Seed refined_label_from(const TeacherView& view, const std::vector<int>& allowed, const image::Image& photo,
                               const data::Seed* so_far, const RelabelOptions& options);
 inline constexpr float kSure = 0.95f;
 

@@ -23,6 +23,7 @@ namespace crisp::train {
 namespace {
 
 constexpr size_t kSamplesShown = 4;
+constexpr size_t kCheckedPhotos = 96;
 constexpr double kShown = 0.001;                  // of the crop: a class with fewer pixels may be there or not
 constexpr const char* kMiou = "validation_miou";  // of a model that was chosen by it
 
@@ -165,10 +166,15 @@ int64_t SegmentTask::relabel_round(const Moment& now) const {
 
 Numbers SegmentTask::prepare(const Moment& now) {
   Numbers numbers;
+  if (trial_ && now.step >= trial_->due) {
+    loader_->seek(loader_->position());
+    numbers = judge_round(now);
+  }
   const int64_t due = relabel_round(now);
   if (due > round_) {
     loader_->seek(loader_->position());  // drains: nobody reads the labels while they change
-    numbers = relabel_now(now, due);
+    const Numbers more = relabel_now(now, due);
+    numbers.insert(numbers.end(), more.begin(), more.end());
   }
   if (!data_.seeds) return numbers;
   // The share dropped moves in steps of a fortieth of training, so that it depends on the step alone.
@@ -219,9 +225,41 @@ Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
   }
   log_info("round {}: {:.1f}% of the pixels as before, {:.1f}% of the tags found{}, {:.1f} s", round,
            100 * report.agreement, 100 * report.found, quality, report.seconds);
-  relabelled_ = folder;
-  labels_.emplace(run_ / folder);
+  if (options_.relabel.checked) {
+    const double next = std::min(1.0, options_.relabel.from + options_.relabel.every * static_cast<double>(round));
+    const auto until = static_cast<int64_t>(next * static_cast<double>(now.steps));
+    trial_ = Trial{now.step + std::max<int64_t>(1, (until - now.step) / 2), maskless_score(), relabelled_};
+  }
+  use_labels(folder);
   return numbers;
+}
+
+void SegmentTask::use_labels(const std::string& relabelled) {
+  relabelled_ = relabelled;
+  labels_.emplace(relabelled.empty() ? data_.seeds->path() : run_ / relabelled);
+}
+
+MasklessScore SegmentTask::maskless_score() {
+  const bool held = std::ranges::any_of(data_.val, [](const data::Sample& sample) { return !sample.tags.empty(); });
+  return score_without_masks(teacher_, held ? data_.val : data_.train, kCheckedPhotos, device_, options_.amp,
+                             data_.store.get());
+}
+
+Numbers SegmentTask::judge_round(const Moment& now) {
+  const MasklessScore before = trial_->before, after = maskless_score();
+  const bool lower = is_lower(after, before);
+  const std::string what = fmt::format(
+      "step {}: since round {} the teacher's mean average precision of tags went from {:.1f} to {:.1f}, its agreement "
+      "with mirrored photos from {:.1f}% to {:.1f}%",
+      now.step, round_, before.tags, after.tags, before.mirror, after.mirror);
+  if (lower) {
+    use_labels(trial_->labels_before);
+    log_warning("{}: the round is withdrawn, the labels before it are learned from again", what);
+  } else {
+    log_info("{}: its labels stay", what);
+  }
+  trial_.reset();
+  return {{"tags", after.tags / 100}, {"mirror", after.mirror / 100}, {"withdrawn", lower}};
 }
 
 Losses SegmentTask::losses(const std::vector<data::Example>& batch, const Moment& now) {
@@ -325,7 +363,12 @@ tensor::Metadata SegmentTask::state() const {
   for (const auto& [step, r] : rounds_) {
     rounds += fmt::format("{} {} {} {} {} {}\n", step, r.agreement, r.found, r.miou, r.images, r.seconds);
   }
-  return {{"relabelled", relabelled_}, {"round", std::to_string(round_)}, {"rounds", rounds}};
+  tensor::Metadata facts = {{"relabelled", relabelled_}, {"round", std::to_string(round_)}, {"rounds", rounds}};
+  if (trial_) {
+    facts["trial"] = fmt::format("{} {} {} {}", trial_->due, trial_->before.tags, trial_->before.mirror,
+                                 trial_->labels_before);
+  }
+  return facts;
 }
 
 void SegmentTask::restore(const tensor::Metadata& facts) {
@@ -337,9 +380,14 @@ void SegmentTask::restore(const tensor::Metadata& facts) {
   RelabelReport& r = one.second;
   rounds_.clear();
   while (lines >> one.first >> r.agreement >> r.found >> r.miou >> r.images >> r.seconds) rounds_.push_back(one);
-  if (folder == facts.end() || folder->second.empty()) return;
-  relabelled_ = folder->second;
-  labels_.emplace(run_ / relabelled_);
+  trial_.reset();
+  if (const auto trial = facts.find("trial"); trial != facts.end()) {
+    std::istringstream line(trial->second);
+    Trial one;
+    line >> one.due >> one.before.tags >> one.before.mirror >> one.labels_before;  // the last may be empty
+    trial_ = one;
+  }
+  if (data_.seeds) use_labels(folder == facts.end() ? "" : folder->second);
 }
 
 void SegmentTask::save(const Path& file) {

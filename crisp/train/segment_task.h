@@ -8,6 +8,7 @@
 #include "crisp/loss/valid.h"
 #include "crisp/model/segmenter.h"
 #include "crisp/train/relabel.h"
+#include "crisp/train/round_check.h"
 #include "crisp/train/student.h"
 #include "crisp/train/task.h"
 
@@ -72,6 +73,9 @@ class SegmentTask : public Task {
   int64_t relabel_round(const Moment& now) const;  // rounds due up to this step
   const std::vector<data::Sample>& by_size();
   Numbers relabel_now(const Moment& now, int64_t round);
+  Numbers judge_round(const Moment& now);
+  MasklessScore maskless_score();
+  void use_labels(const std::string& relabelled);  // a folder below the run; empty: the seeds
   Path best_file() const { return run_ / "best.safetensors"; }
   void keep_if_best(double miou, const Moment& now) const;
   tensor::Metadata origin() const;  // for the model file: what it was learned from and chosen by
@@ -86,6 +90,13 @@ class SegmentTask : public Task {
   loss::DropOptions drop_;
   int64_t round_ = 0;       // the last round tried
   std::string relabelled_;  // the folder in use below the run, empty: the seeds
+  // A round of relabelling that is yet to be judged.
+  struct Trial {
+    int64_t due = 0;  // step
+    MasklessScore before;
+    std::string labels_before;
+  };
+  std::optional<Trial> trial_;
   std::vector<std::pair<int64_t, RelabelReport>> rounds_;
   std::vector<data::Sample> by_size_;     // what is learned from, in the order of relabelling
   std::unique_ptr<data::Loader> loader_;  // last: its threads end first

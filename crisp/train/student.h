@@ -40,6 +40,9 @@ struct RelabelOptions {
   size_t match_tags = 0;      // so that classes are found in as many of so many photos as are tagged; 0: they are not
   std::vector<double> sizes;  // so that classes fill so much of them; none: they are not
   size_t matched_photos() const { return sizes.empty() ? match_tags : 1500; }
+  // A round is withdrawn where, half way to the next, the teacher it led to is worse by what needs no mask
+  // (round_check.h).
+  bool checked = false;
   bool image_wide = false;
   double threshold = 0;  // above 0: a fixed tau_u instead of shares
   TeacherSources sources;

@@ -146,12 +146,12 @@ TEST(LabelFrom, OnlyTagsAndBackgroundAreAllowed) {
   view.probabilities[0].fill_(0.1f);
   view.probabilities[2][1][1] = 0;
   view.uncertainty = torch::tensor({{0.0f, 0.5f}, {1.0f, 0.2f}});
-  EXPECT_EQ(train::label_from(view, {1, 3}, 2, 2).labels.labels, (std::vector<uint8_t>{3, 3, 3, 3}));
-  EXPECT_EQ(train::label_from(view, {1, 2}, 2, 2).labels.labels, (std::vector<uint8_t>{2, 2, 2, 0}));
-  EXPECT_EQ(train::label_from(view, {}, 2, 2).labels.labels, (std::vector<uint8_t>{0, 0, 0, 0}));
-  const data::Seed seed = train::label_from(view, {3}, 2, 2);
+  EXPECT_EQ(train::label_from(view, {0, 1, 3}, 2, 2).labels.labels, (std::vector<uint8_t>{3, 3, 3, 3}));
+  EXPECT_EQ(train::label_from(view, {0, 1, 2}, 2, 2).labels.labels, (std::vector<uint8_t>{2, 2, 2, 0}));
+  EXPECT_EQ(train::label_from(view, {0}, 2, 2).labels.labels, (std::vector<uint8_t>{0, 0, 0, 0}));
+  const data::Seed seed = train::label_from(view, {0, 3}, 2, 2);
   EXPECT_EQ(seed.uncertainty.labels, (std::vector<uint8_t>{0, 128, 255, 51}));
-  const data::Seed large = train::label_from(view, {2}, 7, 5);
+  const data::Seed large = train::label_from(view, {0, 2}, 7, 5);
   EXPECT_EQ(large.labels.width, 7);
   EXPECT_EQ(large.labels.height, 5);
   EXPECT_EQ(large.uncertainty.labels.size(), 35u);
@@ -173,11 +173,11 @@ TEST(LabelFrom, RefinementBringsEdgesToThePhotos) {
   const auto columns = [](const data::Seed& seed) {
     return std::count(seed.labels.labels.begin() + 16 * 32, seed.labels.labels.begin() + 17 * 32, 1);
   };
-  EXPECT_EQ(columns(train::label_from(view, {1}, 32, 32)), 18);
+  EXPECT_EQ(columns(train::label_from(view, {0, 1}, 32, 32)), 18);
   for (const seed::Refinement step : {seed::Refinement::kCrf, seed::Refinement::kPar}) {
     train::RelabelOptions options;
     options.refine.chain = {step};
-    const data::Seed made = train::refined_label_from(view, {1}, photo, nullptr, options);
+    const data::Seed made = train::refined_label_from(view, {0, 1}, photo, nullptr, options);
     EXPECT_EQ(columns(made), 16);
     EXPECT_EQ(made.uncertainty.labels[0], 102) << "the teacher's, 0.4 of 255";
   }
