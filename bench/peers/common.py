@@ -1,17 +1,21 @@
-"""What run.py and gpu.py share: the reference model, our program as a peer, machine facts and the table."""
+"""What the programs of this folder share: networks and their peers, our program as one, machine facts and the table."""
 
+import argparse
 import datetime
 import json
 import os
 import platform
 import subprocess
+import tempfile
 import time
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Callable
 
 ROOT = Path(__file__).resolve().parents[2]
+BASELINE = "HF eager"
 
 DEPTHS = {
     "mit_b0": [2, 2, 2, 2],
@@ -34,7 +38,8 @@ class Peer:
     name: str
     measure: Callable[[int], list[float]]
     version: str = ""
-    target: float | None = None  # largest wanted ratio to the first peer
+    target: float | None = None  # largest wanted ratio to the fastest of `rivals`
+    rivals: tuple[str, ...] = (BASELINE,)  # names, or how they begin
     rounds_ms: list[float] = field(default_factory=list)  # the median of each round
     facts: dict = field(default_factory=dict)
 
@@ -81,12 +86,109 @@ def hf_model(arch: str, width: int, classes: int):
     return SegformerForSemanticSegmentation(config).eval()
 
 
-def our_program(program: Path, name: str, options: list[str], target: float | None = None) -> Peer:
-    """Our own `bench` command as a peer; each measurement is one run of the program, with its own warm-up."""
+def check_output(name, expected, actual, tolerance):
+    import numpy
+
+    difference = numpy.abs(expected - actual).max() / numpy.abs(expected).max()
+    if not difference <= tolerance:
+        raise Missing(f"{name}'s output differs from HF's by {difference:.2g} of its scale")
+    return {"difference_to_hf": float(difference)}
+
+
+class CpuPeers:
+    """A network of HF and the same network exported to ONNX, once, as peers on the CPU."""
+
+    def __init__(self, model, output: str, args, folder: str):
+        """`output` is the field of the model's answer that counts; `args` as add_arguments() has them."""
+        import torch
+
+        self.model, self.output, self.args = model, output, args
+        self.onnx_path = Path(folder) / "network.onnx"
+        torch.set_num_threads(args.threads)
+        self.image = torch.randn(args.batch, 3, args.size, args.size)
+        with torch.inference_mode():
+            self.expected = self.answer(self.image).numpy()
+
+    def answer(self, pixel_values):
+        return self.model(pixel_values=pixel_values)[self.output]
+
+    def hf(self) -> Peer:
+        import torch
+        import transformers
+
+        def forward():
+            with torch.inference_mode():
+                self.answer(self.image)
+
+        peer = Peer(BASELINE, timed(forward), f"transformers {transformers.__version__}, torch {torch.__version__}")
+        peer.facts["attention"] = self.model.config._attn_implementation
+        peer.facts["parameters"] = self.model.num_parameters()
+        return peer
+
+    def exported(self) -> Path:
+        if not self.onnx_path.exists():
+            import torch
+
+            class Answer(torch.nn.Module):
+                def __init__(self, peers):
+                    super().__init__()
+                    self.model, self.output = peers.model, peers.output
+
+                forward = CpuPeers.answer
+
+            torch.onnx.export(
+                Answer(self), (self.image,), self.onnx_path, input_names=["pixel_values"], output_names=[self.output],
+                dynamo=True, verbose=False,
+            )
+        return self.onnx_path
+
+    def onnx_runtime(self) -> Peer:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self.args.threads
+        options.inter_op_num_threads = 1
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        session = onnxruntime.InferenceSession(self.exported(), options, providers=["CPUExecutionProvider"])
+        feed = {"pixel_values": self.image.numpy()}
+        facts = check_output("ONNX Runtime", self.expected, session.run(None, feed)[0], 1e-3)
+        forward = lambda: session.run(None, feed)  # noqa: E731
+        return Peer("ONNX Runtime", timed(forward), f"onnxruntime {onnxruntime.__version__}", facts=facts)
+
+    def openvino(self, precision: str | None) -> Peer:
+        import openvino
+
+        core = openvino.Core()
+        config = {"INFERENCE_NUM_THREADS": self.args.threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY"}
+        if precision:
+            config["INFERENCE_PRECISION_HINT"] = precision
+        compiled = core.compile_model(core.read_model(self.exported()), "CPU", config)
+        request = compiled.create_infer_request()
+        feed = {0: self.image.numpy()}
+        answer = request.infer(feed)[0]
+        # Left to itself it computes in bf16 where the CPU has it.
+        facts = check_output("OpenVINO", self.expected, answer, 1e-3 if precision else 0.2)
+        used = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
+        facts["precision"] = used
+        name = "OpenVINO f32" if precision else f"OpenVINO, its default ({used})"
+        return Peer(name, timed(lambda: request.infer(feed)), f"openvino {openvino.__version__}", facts=facts)
+
+    def makers(self) -> list[tuple[str, Callable[[], Peer]]]:
+        return [
+            (BASELINE, self.hf),
+            ("ONNX Runtime", self.onnx_runtime),
+            ("OpenVINO f32", lambda: self.openvino("f32")),
+            ("OpenVINO, its default", lambda: self.openvino(None)),
+        ]
+
+
+def our_program(program: Path, name: str, options: list[str], **more) -> Peer:
+    """Our own `bench` command as a peer; each measurement is one run of the program, with its own warm-up. `more`: other
+    fields of the peer."""
     if not program.exists():
         raise Missing(f"{os.path.relpath(program, ROOT)} is not there; build it first")
     command = [str(program), "bench", *options, "--network-only", "--json"]
-    peer = Peer(name, lambda iterations: [], target=target, facts={"command": command[1:]})
+    peer = Peer(name, lambda iterations: [], facts={"command": command[1:]}, **more)
 
     def measure(iterations: int) -> list[float]:
         done = subprocess.run([*command, "--iterations", str(iterations)], capture_output=True, text=True)
@@ -136,7 +238,9 @@ def measure_rounds(peers: list[Peer], rounds: int, iterations: int, missing: dic
     return peers
 
 
-def rows_of(peers: list[Peer], baseline: Peer | None) -> list[dict]:
+def rows_of(peers: list[Peer]) -> list[dict]:
+    """What is reported of each peer. A target is met or not where all rivals ran."""
+    baseline = next((peer for peer in peers if peer.name == BASELINE), None)
     rows = []
     for peer in peers:
         row = {
@@ -148,8 +252,12 @@ def rows_of(peers: list[Peer], baseline: Peer | None) -> list[dict]:
             "target": peer.target,
             **peer.facts,
         }
-        if baseline and peer.target is not None:
-            row["met"] = row["ratio"] <= peer.target
+        rivals = [other for other in peers if other.name.startswith(peer.rivals)]
+        if peer.target is not None and len(rivals) == len(peer.rivals):
+            rival = min(rivals, key=lambda other: other.median_ms)
+            row["rival"] = rival.name
+            row["ratio_to_rival"] = peer.median_ms / rival.median_ms
+            row["met"] = row["ratio_to_rival"] <= peer.target
         rows.append(row)
     return rows
 
@@ -168,7 +276,61 @@ def print_table(title: str, rows: list[dict]) -> None:
         ratio = "" if row["ratio"] is None else f"{row['ratio']:.3f}"
         target = "" if row["target"] is None else f"{row['target']:.2f}"
         verdict = {True: "  met", False: "  MISSED"}.get(row.get("met"), "")
+        if row.get("rival", BASELINE) != BASELINE:
+            verdict += f": {row['ratio_to_rival']:.3f} of {row['rival']}"
         print(f"{row['name']:34}{row['median_ms']:9.2f}{spread:>19}{ratio:>8}{target:>8}{verdict}")
+
+
+def compare_parameters(rows: list[dict], name: str) -> None:
+    """HF's network and that of `name` must be one: says so if our program reports another number of parameters."""
+    expected = next((row["parameters"] for row in rows if row["name"] == BASELINE), None)
+    for row in rows:
+        ours = row.get("runs", [{}])[0].get("parameters")
+        if row["name"].startswith(name) and expected and isinstance(ours, int) and ours != expected:
+            print(f"note: {row['name']} timed {ours:,} parameters, HF {expected:,}: these are not the same network")
+
+
+def begin(parser: argparse.ArgumentParser, size: int) -> tuple[argparse.Namespace, dict]:
+    """What every comparison on the CPU can be told, and its report so far."""
+    parser.add_argument("--size", type=int, default=size)
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--iterations", type=int, default=10, help="forward passes a peer and round")
+    parser.add_argument("--program", default=str(ROOT / "build" / "crispformer"))
+    parser.add_argument("--out", help="JSON file for the figures")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed or was not measured")
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    machine = machine_facts()
+    warn_if_busy(machine)
+    settings = {name: value for name, value in vars(args).items() if name not in ("out", "program")}
+    return args, {"machine": machine, "settings": settings, "results": []}
+
+
+def compare(arch: str, title: str, contest: Callable[[str], CpuPeers], ours: str, args, report: dict) -> None:
+    """Times the peers of one contest, which is given a folder for its files, into the report and onto a table. Peers
+    whose names begin with `ours` are our program with HF's network."""
+    missing: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            makers = contest(folder).makers()
+        except (ImportError, Missing) as error:
+            raise SystemExit(f"error: {BASELINE} cannot run, and the others are compared with it: {error}")
+        peers = measure_rounds(gather(makers, missing), args.rounds, args.iterations, missing)
+    rows = rows_of(peers)
+    shape = f"{args.size}x{args.size}, batch {args.batch}, {args.threads} threads"
+    print_table(f"{title}, {shape}: ratio to {BASELINE}", rows)
+    compare_parameters(rows, ours)
+    report["results"].append({"arch": arch, "peers": rows, "missing": missing})
+
+
+def end(args, report: dict, wanted: int) -> None:
+    """Writes the report; with --strict, `wanted` targets are to be met."""
+    write_json(args.out, report)
+    met = sum(row.get("met", False) for result in report["results"] for row in result["peers"])
+    if args.strict and met < wanted:
+        raise SystemExit(1)
 
 
 def machine_facts() -> dict:

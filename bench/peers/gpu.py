@@ -12,10 +12,9 @@ import time
 import warnings
 from pathlib import Path
 
-from common import DEPTHS, ROOT, Missing, Peer, gather, hf_model, machine_facts, measure_rounds, our_program
+from common import BASELINE, DEPTHS, ROOT, Missing, Peer, gather, hf_model, machine_facts, measure_rounds, our_program
 from common import print_table, rows_of, timed, width_of, write_json
 
-BASELINE = "HF eager"
 DTYPES = {"fp16": "float16", "bf16": "bfloat16", "f32": "float32"}
 
 
@@ -142,7 +141,7 @@ def main():
             except (ImportError, Missing) as error:
                 raise SystemExit(f"error: {BASELINE} cannot run, and the others are compared with it: {error}")
             peers = measure_rounds(gather(contest.makers(), missing), args.rounds, args.iterations, missing)
-            rows = rows_of(peers, next((peer for peer in peers if peer.name == BASELINE), None))
+            rows = rows_of(peers)
             for row in rows:
                 row["images_per_s"] = 1e3 * batch / row["median_ms"]
             title = f"SegFormer {arch}, {args.size}x{args.size}, batch {batch}, {args.dtype} on {args.device}"

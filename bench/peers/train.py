@@ -12,10 +12,9 @@ import argparse
 import warnings
 from pathlib import Path
 
-from common import DEPTHS, ROOT, Peer, gather, hf_model, machine_facts, measure_rounds, our_program
+from common import BASELINE, DEPTHS, ROOT, Peer, gather, hf_model, machine_facts, measure_rounds, our_program
 from common import print_table, rows_of, timed, warn_if_busy, width_of, write_json
 
-BASELINE = "HF eager"
 DTYPES = {"fp16": "float16", "bf16": "bfloat16", "f32": "float32"}
 # Of HF eager's time, CrispFormer on the GPU; the SegFormer head is to take no longer than HF anywhere.
 CRISPFORMER_TARGETS = {"mit_b0": 1.6, "mit_b2": 1.25, "mit_b5": 1.1}
@@ -57,7 +56,7 @@ class Contest:
         if not self.on_cuda:
             options += ["--threads", args.threads]
         name = "crispformer, " + ("SegFormer" if head == "segformer" else "CrispFormer")
-        return our_program(Path(args.program), name, [str(option) for option in options], target)
+        return our_program(Path(args.program), name, [str(option) for option in options], target=target)
 
     def makers(self):
         crisp = CRISPFORMER_TARGETS.get(self.arch) if self.on_cuda else None
@@ -94,8 +93,7 @@ def main():
     for arch in args.archs:
         missing: dict[str, str] = {}
         peers = measure_rounds(gather(Contest(arch, args).makers(), missing), args.rounds, args.iterations, missing)
-        baseline = next((peer for peer in peers if peer.name == BASELINE), None)
-        rows = rows_of(peers, baseline)
+        rows = rows_of(peers)
         print_table(f"training step, {arch}, {args.batch} x {args.size}x{args.size}, {args.dtype}, {args.device}", rows)
         report["results"].append({"arch": arch, "peers": rows, "missing": missing})
     write_json(args.out, report)

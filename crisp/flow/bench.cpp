@@ -13,6 +13,7 @@
 #include "crisp/image/decode.h"
 #include "crisp/image/encode.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/model/foundation.h"
 #include "crisp/tensor/autocast.h"
 #include "crisp/tensor/cuda.h"
 #include "crisp/train/relabel.h"
@@ -62,6 +63,21 @@ Timing time(const std::function<void()>& pass, const BenchOptions& options) {
           .iterations = static_cast<int64_t>(times.size())};
 }
 
+// A frozen ViT with drawn weights; on the CPU packed in the type asked for.
+std::shared_ptr<model::FrozenVit> drawn_vit(const BenchOptions& options) {
+  auto vit = std::make_shared<model::FrozenVit>();
+  vit->network = model::Vit(model::vit_config(options.arch));
+  model::draw_weights(*vit->network);
+  vit->network->eval();
+  if (options.device.is_cpu()) {
+    vit->type = vit->network->pack(options.dtype);
+  } else {
+    vit->type = options.dtype;
+    vit->network->to(vit->type);
+  }
+  return vit;
+}
+
 }  // namespace
 
 BenchReport bench(const BenchOptions& options) {
@@ -70,12 +86,20 @@ BenchReport bench(const BenchOptions& options) {
   const int64_t width = options.width > 0 ? options.width : model::default_width(options.arch);
   config.head = model::ablation_row(options.ablation, width, options.classes);
   config.classes = read_classes(std::to_string(options.classes));
-  BenchReport report;
+  BenchReport report{.dtype = options.dtype};
   const auto peak = [&] {
     return options.device.is_cuda() ? tensor::peak_device_memory_mb(options.device) : peak_memory_mb();
   };
   model::Segmenter network = model::make_segmenter(config);
-  for (const torch::Tensor& parameter : network->parameters()) report.parameters += parameter.numel();
+  const auto vit = config.encoder.vit ? drawn_vit(options) : nullptr;
+  if (vit) model::vit_scales(*network->encoder)->stand_on(vit);
+  const torch::nn::Module* counted = network.get();
+  if (options.encoder_only) counted = network->encoder.get();
+  if (options.encoder_only && vit) {
+    counted = vit->network.get();
+    report.dtype = vit->type;
+  }
+  for (const torch::Tensor& parameter : counted->parameters()) report.parameters += parameter.numel();
   if (options.train) {
     report.network = time(training_step(options, config), options);
     report.peak_memory_mb = peak();
@@ -108,10 +132,18 @@ BenchReport bench(const BenchOptions& options) {
   const std::string jpeg = image::encode_jpeg(picture, 90);
   const torch::Tensor batch = infer::to_batch(pictures, options.device, options.dtype);
 
+  // A ViT takes images of its parameters' type, which packing leaves alone.
+  const torch::Tensor seen = vit ? batch.to(vit->network->pos_embed.scalar_type()) : batch;
   report.network = time(
       [&] {
         const torch::InferenceMode inference;
-        network->forward(batch, {.boundary = options.boundary});
+        if (!options.encoder_only) {
+          network->forward(batch, {.boundary = options.boundary});
+        } else if (vit) {
+          vit->network->forward(seen, {vit->network->config.depth});
+        } else {
+          network->encoder->forward(seen);
+        }
         tensor::synchronise(options.device);
       },
       options);

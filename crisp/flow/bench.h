@@ -22,6 +22,7 @@ struct BenchOptions {
   bool train = false;    // a training step instead of a pass; `dtype` is that of mixed precision then
   bool relabel = false;  // the teacher's view of photos too, in mixed precision
   bool network_only = false;
+  bool encoder_only = false;  // of the network only the encoder; a ViT up to its last block
 };
 
 struct Timing {
@@ -30,11 +31,12 @@ struct Timing {
 };
 
 struct BenchReport {
-  Timing network;             // tensor in, logits out; or a whole training step
-  Timing relabel;             // the teacher's view, eight passes with dropout
-  Timing end_to_end;          // JPEG bytes in, mask out
-  double peak_memory_mb = 0;  // of the process, or of the device
-  int64_t parameters = 0;
+  Timing network;                           // tensor in, logits out; or the encoder alone; or a whole training step
+  Timing relabel;                           // the teacher's view, eight passes with dropout
+  Timing end_to_end;                        // JPEG bytes in, mask out
+  double peak_memory_mb = 0;                // of the process, or of the device
+  int64_t parameters = 0;                   // of what is timed
+  torch::ScalarType dtype = torch::kFloat;  // that of the passes: f32 where a ViT was to have bf16 that is not there
 };
 
 BenchReport bench(const BenchOptions& options);

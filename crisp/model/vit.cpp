@@ -4,6 +4,7 @@
 #include "crisp/model/vit_packed.h"
 #include "crisp/tensor/arch.h"
 #include "crisp/tensor/cpu_quirks.h"
+#include "crisp/tensor/device.h"
 #include "crisp/tensor/onednn.h"
 
 namespace crisp::model {
@@ -134,6 +135,9 @@ std::vector<torch::Tensor> VitImpl::forward(const torch::Tensor& images, const s
 }
 
 torch::ScalarType VitImpl::pack(torch::ScalarType type) {
+  if (type != torch::kFloat && type != torch::kBFloat16) {
+    throw UsageError("a ViT on the CPU computes in f32 or bf16, not in {}", tensor::dtype_name(type));
+  }
   if (type == torch::kBFloat16 && !tensor::cpu_has_bf16()) type = torch::kFloat;
   packed_ = std::make_unique<PackedVit>(*this, type);
   return type;

@@ -115,6 +115,36 @@ TEST(Bench, PrintsFiguresForMachines) {
   EXPECT_GT(facts["peak_memory_mb"].get<double>(), 0);
 }
 
+TEST(Bench, TimesAnEncoderAlone) {
+  const auto facts_of = [](const std::string& options) {
+    const ProgramResult result =
+        run_program("bench --encoder-only --iterations 1 --warmup 0 --threads 1 --json " + options);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json::parse(result.out);
+  };
+  for (const std::string dtype : {"f32", "bf16"}) {
+    const json facts = facts_of("--arch vit_s14 --size 28 --dtype " + dtype);
+    EXPECT_EQ(facts["what"], "encoder");
+    EXPECT_EQ(facts["parameters"], 22056192);
+    EXPECT_TRUE(facts["dtype"] == dtype || facts["dtype"] == "f32") << facts["dtype"];  // not all processors have bf16
+    EXPECT_GT(facts["network"]["median_ms"].get<double>(), 0);
+    EXPECT_TRUE(facts["end_to_end"].is_null());
+  }
+  EXPECT_EQ(facts_of("--arch mit_b0 --size 32")["parameters"], 3319392);
+  const ProgramResult half = run_program("bench --arch vit_s14 --encoder-only --dtype fp16 --device cpu");
+  EXPECT_EQ(half.status, 2);
+  EXPECT_TRUE(contains(half.err, "f32 or bf16")) << half.err;
+}
+
+TEST(Bench, RunsAWholeNetworkOnAFrozenVit) {
+  const ProgramResult result =
+      run_program("bench --arch vit_s14 --width 16 --iterations 1 --warmup 0 --threads 1 --json");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json facts = json::parse(result.out);
+  EXPECT_EQ(facts["size"], 448);
+  EXPECT_GT(facts["end_to_end"]["median_ms"].get<double>(), 0);
+}
+
 TEST_F(Predict, WritesEveryOutputAsked) {
   add("a.jpg", 42, 31);
   const ProgramResult result = predict(in() + " --save mask,overlay,uncertainty,logits");
