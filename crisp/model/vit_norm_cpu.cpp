@@ -1,20 +1,11 @@
-#include <bit>
 #include <cmath>
 
+#include "crisp/base/bf16.h"
 #include "crisp/base/simd.h"
 #include "crisp/model/vit_norm_kernel.h"
 
 namespace crisp::model {
 namespace {
-
-inline float wide(float value) { return value; }
-inline float wide(uint16_t bf16) { return std::bit_cast<float>(uint32_t{bf16} << 16); }
-
-inline void narrow(float value, float& out) { out = value; }
-inline void narrow(float value, uint16_t& out) {  // to the nearest, ties to even; values are finite
-  const auto bits = std::bit_cast<uint32_t>(value);
-  out = static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
 
 // Always inlined, so that each clone of the callers has a copy for its own processor.
 template <typename T>

@@ -1,7 +1,10 @@
 #include "crisp/model/vit_packed.h"
 
+#include <cmath>
+
 #include "crisp/model/vit.h"
 #include "crisp/model/vit_norm_kernel.h"
+#include "crisp/model/vit_softmax_kernel.h"
 #include "crisp/tensor/onednn.h"
 
 namespace crisp::model {
@@ -76,9 +79,26 @@ torch::Tensor PackedVit::add_and_norm(const torch::Tensor& x, const torch::Tenso
 
 torch::Tensor PackedVit::attention(const torch::Tensor& qkv) const {
   const int64_t batch = qkv.size(0), tokens = qkv.size(1);
-  const torch::Tensor all = qkv.view({batch, tokens, 3, heads_, dim_ / heads_}).permute({2, 0, 3, 1, 4});
-  const torch::Tensor mixed = torch::scaled_dot_product_attention(all[0], all[1], all[2]);
-  return mixed.transpose(1, 2).reshape({batch, tokens, dim_});
+  const int64_t width = dim_ / heads_;
+  const torch::Tensor all = qkv.view({batch, tokens, 3, heads_, width});
+  const torch::Tensor rows = all.narrow(2, 0, 2).permute({2, 0, 3, 1, 4}).contiguous();          // queries and keys
+  const torch::Tensor columns = all.select(2, 2).permute({0, 2, 3, 1}).contiguous();             // values
+  const torch::Tensor mixed = torch::empty({batch, tokens, heads_, width}, qkv.options());
+  const auto softmax = type_ == torch::kBFloat16 ? softmax_bf16 : softmax_f32;
+  const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(width)));
+  // A head is one thread's: its scores stay in that core's caches, and nobody waits for others on the way.
+  const bool inference = c10::InferenceMode::is_enabled();
+  at::parallel_for(0, batch * heads_, 1, [&](int64_t begin, int64_t end) {
+    const c10::InferenceMode as_outside(inference);
+    const torch::NoGradGuard no_grad;
+    for (int64_t k = begin; k < end; ++k) {
+      const int64_t i = k / heads_, head = k % heads_;
+      const torch::Tensor scores = tensor::product_of_rows(rows[0][i][head], rows[1][i][head]);
+      softmax(scale, 0, tokens, tokens, scores.mutable_data_ptr());
+      mixed[i].select(1, head).copy_(tensor::product_of_rows(scores, columns[i][head]));
+    }
+  });
+  return mixed.view({batch, tokens, dim_});
 }
 
 std::vector<torch::Tensor> PackedVit::forward(const torch::Tensor& images, const torch::Tensor& positions,

@@ -23,11 +23,21 @@ torch::Tensor packed_weight(const torch::Tensor& weight, int64_t rows) {
   return call("mkldnn::_reorder_linear_weight", {weight.contiguous(), rows}).toTensor();
 }
 
-torch::Tensor product(const torch::Tensor& x, const torch::Tensor& packed, const torch::Tensor& bias, After after) {
-  const std::string activation = after == After::kGelu ? "gelu" : "none";  // the exact one, by erf
+namespace {
+
+torch::Tensor linear(const torch::Tensor& x, const torch::Tensor& weight, const c10::IValue& bias,
+                     const std::string& activation) {
   return call("mkldnn::_linear_pointwise",
-              {x, packed, bias, activation, c10::List<std::optional<at::Scalar>>(), std::string("none")})
+              {x, weight, bias, activation, c10::List<std::optional<at::Scalar>>(), std::string("none")})
       .toTensor();
 }
+
+}  // namespace
+
+torch::Tensor product(const torch::Tensor& x, const torch::Tensor& packed, const torch::Tensor& bias, After after) {
+  return linear(x, packed, bias, after == After::kGelu ? "gelu" : "none");  // the exact one, by erf
+}
+
+torch::Tensor product_of_rows(const torch::Tensor& a, const torch::Tensor& b) { return linear(a, b, {}, "none"); }
 
 }  // namespace crisp::tensor

@@ -21,4 +21,8 @@ enum class After { kNothing, kGelu };
 torch::Tensor product(const torch::Tensor& x, const torch::Tensor& packed, const torch::Tensor& bias,
                       After after = After::kNothing);
 
+// a [n, c], b [m, c], contiguous, of one type -> a b^T [n, m]. In f32 twice as fast as torch's products where those do
+// not use the processor's widest registers.
+torch::Tensor product_of_rows(const torch::Tensor& a, const torch::Tensor& b);
+
 }  // namespace crisp::tensor

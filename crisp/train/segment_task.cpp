@@ -383,9 +383,8 @@ void SegmentTask::restore(const tensor::Metadata& facts) {
   trial_.reset();
   if (const auto trial = facts.find("trial"); trial != facts.end()) {
     std::istringstream line(trial->second);
-    Trial one;
-    line >> one.due >> one.before.tags >> one.before.mirror >> one.labels_before;  // the last may be empty
-    trial_ = one;
+    trial_.emplace();
+    line >> trial_->due >> trial_->before.tags >> trial_->before.mirror >> trial_->labels_before;  // the last may be empty
   }
   if (data_.seeds) use_labels(folder == facts.end() ? "" : folder->second);
 }
