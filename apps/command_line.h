@@ -60,7 +60,6 @@ int run_seeds(const Arguments& arguments);
 int run_seeds_import(const Arguments& arguments);
 int run_relabel(const Arguments& arguments);
 int run_calibrate(const Arguments& arguments);
-int run_recognise(const Arguments& arguments);
 int run_show(const Arguments& arguments);
 int run_train(const Arguments& arguments);
 int run_run(const Arguments& arguments);

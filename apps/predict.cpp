@@ -46,9 +46,7 @@ ClassNames renamed(const std::string& classes, const ClassNames& model) {
 
 // The model to use where none is named: the one shipped with the program.
 Path default_model() {
-  for (const char* name : {"crispformer_b0_voc_recogniser.safetensors", "crispformer_b0_voc.safetensors"}) {
-    if (const Path model = shipped_weights(name); !model.empty()) return model;
-  }
+  if (const Path model = shipped_weights("crispformer_b0_voc.safetensors"); !model.empty()) return model;
   throw UsageError("--model is needed: a model file, a run folder, or a hub folder");
 }
 

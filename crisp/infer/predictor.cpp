@@ -68,10 +68,12 @@ torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device de
   return normalised(torch::stack(pixels).to(device)).to(dtype);
 }
 
-double working_scale(const model::HeadConfig& head, const torch::Tensor& images) {
-  if (head.side == 0) return head.zoom;
-  const auto longer = static_cast<double>(std::max(images.size(2), images.size(3)));
-  return head.zoom * std::min(1.0, kLargest * static_cast<double>(head.side) / longer);
+torch::Tensor rescaled(const torch::Tensor& images, double scale) {
+  const auto side = [&](int64_t size) { return std::max<int64_t>(1, std::lround(scale * static_cast<double>(size))); };
+  const int64_t height = side(images.size(2)), width = side(images.size(3));
+  if (height == images.size(2) && width == images.size(3)) return images;
+  return torch::_upsample_bilinear2d_aa(images.to(torch::kFloat), {height, width}, /*align_corners=*/false)
+      .to(images.scalar_type());
 }
 
 Predictor::Predictor(model::Segmenter network, torch::Device device, torch::ScalarType dtype, InferOptions options)
@@ -103,7 +105,9 @@ std::vector<Result> Predictor::run(const std::vector<image::Image>& images, cons
 
 double Predictor::fit(const torch::Tensor& images) const {
   const model::HeadConfig& head = config().head;
-  return options_.full_size || options_.tiling.tile > 0 ? head.zoom : working_scale(head, images);
+  if (head.side == 0 || options_.full_size || options_.tiling.tile > 0) return head.zoom;
+  const auto longer = static_cast<double>(std::max(images.size(2), images.size(3)));
+  return head.zoom * std::min(1.0, kLargest * static_cast<double>(head.side) / longer);
 }
 
 torch::Tensor Predictor::input(const std::vector<image::Image>& images, double scale) const {

@@ -69,14 +69,11 @@ torch::Tensor normalised(const torch::Tensor& pixels);
 // The same from images of one size.
 torch::Tensor to_batch(const std::vector<image::Image>& images, torch::Device device, torch::ScalarType dtype);
 
-using model::rescaled;
+// Images at another scale, antialiased; the images themselves at 1.
+torch::Tensor rescaled(const torch::Tensor& images, double scale);
 
 // Photos as a network's encoder is shown them: as they are, or on a frozen ViT brought to its square. Of one size.
 torch::Tensor as_seen(const model::EncoderConfig& encoder, const std::vector<image::Image>& photos,
                       torch::Device device, torch::ScalarType dtype);
-
-// The scale at which whole photos [N, 3, H, W] are worked on: the network's zoom, less where they are much larger than
-// those it learned from.
-double working_scale(const model::HeadConfig& head, const torch::Tensor& images);
 
 }  // namespace crisp::infer

@@ -31,7 +31,6 @@ void for_each_option(Head& head, Visit&& visit) {
   visit("side", head.side);
   visit("offsets", head.offsets);
   visit("presence", head.presence);
-  visit("recogniser", head.recogniser);
   visit("fusion", head.fusion);
   visit("variance", head.variance);
   visit("refine", head.refine);
@@ -118,7 +117,7 @@ std::string to_json_text(const HeadConfig& head) {
   return json.dump();
 }
 
-void read_json_text(const std::string& text, HeadConfig& head) {
+void read_json_text(const std::string& text, const std::string& source, HeadConfig& head) {
   try {
     Json json = Json::parse(text.empty() ? "{}" : text);
     for_each_option(head, [&](const char* name, auto& field) {
@@ -126,12 +125,17 @@ void read_json_text(const std::string& text, HeadConfig& head) {
       if (at == json.end()) return;
       field = at->template get<std::decay_t<decltype(field)>>();
       // An unknown word for an enum reads as its first value: writing it back shows that.
-      if (Json(field) != *at) throw Error("head option '{}' has the unknown value {}", name, at->dump());
+      if (Json(field) != *at) throw Error("{}: head option '{}' has the unknown value {}", source, name, at->dump());
       json.erase(at);
     });
-    if (!json.empty()) throw Error("unknown head option '{}'", json.begin().key());
+    // A second network that earlier versions knew: their files name it where they have none, too.
+    if (const auto none = json.find("recogniser"); none != json.end() && *none == "") json.erase(none);
+    if (!json.empty()) {
+      throw Error("{}: unknown head option '{}'; the version of the program that wrote the file can read it", source,
+                  json.begin().key());
+    }
   } catch (const Json::exception& error) {
-    throw Error("head options are damaged: {}", error.what());
+    throw Error("{}: head options are damaged: {}", source, error.what());
   }
 }
 

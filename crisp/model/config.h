@@ -64,7 +64,6 @@ struct HeadConfig {
   int64_t side = 0;  // typical long side of the photos it learned from; 0: not known. Much larger ones are shrunk
   std::vector<double> offsets;  // added to the final scores, one a class; none: nothing is (train/class_match.h)
   bool presence = false;        // a branch that says which classes the photo shows (presence.h)
-  std::string recogniser;       // "efficientnet_lite2", ...: a second network that says it too (recogniser.h); "": none
   // CrispFormer only.
   Fusion fusion = Fusion::kDmf;
   bool variance = true;
@@ -90,8 +89,9 @@ HeadConfig ablation_row(const std::string& row, int64_t width, int64_t classes);
 std::string name_of(HeadKind kind);  // "segformer", "crispformer": the words of --head
 HeadKind parse_head(const std::string& name);
 
-// HeadConfig as the JSON text kept in a model file, and back. Unknown keys and values are errors.
+// HeadConfig as the JSON text kept in a model file, and back; `source` is the file's name. Unknown keys and values are
+// errors.
 std::string to_json_text(const HeadConfig& head);
-void read_json_text(const std::string& text, HeadConfig& head);
+void read_json_text(const std::string& text, const std::string& source, HeadConfig& head);
 
 }  // namespace crisp::model

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "crisp/model/crispformer.h"
 #include "crisp/model/mit.h"
 #include "crisp/model/vit_scales.h"
@@ -70,21 +68,6 @@ std::array<Grid, 4> add_vit(Segmenter& network, std::vector<PartCost>& parts) {
   return {Grid{fine, fine}, Grid{side, side}, Grid{side, side}, Grid{side, side}};
 }
 
-// Of images in the photos' own size.
-int64_t recogniser_macs(const HeadConfig& head, Grid grid) {
-  const auto halved = [](const Grid& g) { return Grid{(g.height + 1) / 2, (g.width + 1) / 2}; };
-  grid = halved(grid);
-  const std::vector<BottleneckShape> blocks = bottlenecks(head.recogniser);
-  int64_t macs = grid.size() * 9 * 3 * blocks.front().in;
-  for (const BottleneckShape& b : blocks) {
-    const int64_t inner = b.in * b.expand;
-    if (b.expand > 1) macs += grid.size() * b.in * inner;
-    if (b.stride == 2) grid = halved(grid);
-    macs += grid.size() * inner * (b.kernel * b.kernel + b.out);
-  }
-  return macs + grid.size() * blocks.back().out * kLiteFeatures + 2 * kLiteFeatures * (head.classes - 1);
-}
-
 }  // namespace
 
 std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width) {
@@ -106,11 +89,6 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
     const int64_t walk = head.propagate * ops::kPropagateNeighbours * k;  // and the weights: a dozen operations each
     parts.push_back(part("propagation", parameters_of(*network->propagation),
                          pixels * e + cells(height) * cells(width) * (walk + 12 * ops::kPropagateNeighbours)));
-  }
-  if (network->recogniser) {
-    const auto own = [&](int64_t side) { return std::lround(static_cast<double>(side) / head.zoom); };
-    parts.push_back(
-        part("recogniser", parameters_of(*network->recogniser), recogniser_macs(head, {own(height), own(width)})));
   }
   const auto children = network->head->named_children();
   const auto count = [&](const std::string& name) { return parameters_of(*children[name]); };

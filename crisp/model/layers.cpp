@@ -1,6 +1,5 @@
 #include "crisp/model/layers.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace crisp::model {
@@ -86,14 +85,6 @@ torch::Tensor pointwise(const torch::Tensor& map, const torch::Tensor& weight, c
 torch::Tensor upsample(const torch::Tensor& map, at::IntArrayRef size) {
   if (map.sizes().slice(2) == size) return map;
   return torch::upsample_bilinear2d(map, size, /*align_corners=*/false);
-}
-
-torch::Tensor rescaled(const torch::Tensor& images, double scale) {
-  const auto side = [&](int64_t size) { return std::max<int64_t>(1, std::lround(scale * static_cast<double>(size))); };
-  const int64_t height = side(images.size(2)), width = side(images.size(3));
-  if (height == images.size(2) && width == images.size(3)) return images;
-  return torch::_upsample_bilinear2d_aa(images.to(torch::kFloat), {height, width}, /*align_corners=*/false)
-      .to(images.scalar_type());
 }
 
 }  // namespace crisp::model

@@ -69,7 +69,4 @@ torch::Tensor pointwise(const torch::Tensor& map, const torch::Tensor& weight, c
 // Bilinear, half-pixel centres, no antialiasing: what every published SegFormer does.
 torch::Tensor upsample(const torch::Tensor& map, at::IntArrayRef size);
 
-// Images at another scale, antialiased; the images themselves at 1.
-torch::Tensor rescaled(const torch::Tensor& images, double scale);
-
 }  // namespace crisp::model

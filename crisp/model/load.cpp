@@ -54,7 +54,7 @@ SegmenterConfig config_of(const tensor::Checkpoint& checkpoint) {
   config.encoder = encoder_shape_of(checkpoint);
   const bool plain = parse_head(checkpoint.head) == HeadKind::kSegformer;
   config.head = ablation_row(plain ? "A0" : "A6", checkpoint.width, checkpoint.class_count);
-  read_json_text(checkpoint.options, config.head);
+  read_json_text(checkpoint.options, checkpoint.file.string(), config.head);
   config.classes = class_names(checkpoint);
   if (!config.head.offsets.empty() && static_cast<int64_t>(config.head.offsets.size()) != config.head.classes) {
     throw Error("{}: the file has {} offsets but its head has {} outputs", checkpoint.file.string(),

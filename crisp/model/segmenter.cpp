@@ -23,9 +23,6 @@ SegmenterImpl::SegmenterImpl(const SegmenterConfig& config_) : config(config_) {
   if (config.head.presence) {
     presence = register_module("presence", Presence(config.encoder.dims[3], config.head.classes));
   }
-  if (!config.head.recogniser.empty()) {
-    recogniser = register_module("recogniser", Recogniser(config.head.recogniser, config.head.classes));
-  }
   if (config.head.propagate > 0) {
     propagation = register_module("propagation", Propagation(config.head.width, config.head.propagate));
   }
@@ -38,7 +35,6 @@ Prediction SegmenterImpl::forward(const torch::Tensor& images, const ForwardOpti
   Prediction p = head->forward(features, options);
   propagate(padded, p);
   add_presence(features, options, p);
-  gate_by(recognised(images), p);
   if (padded.is_same(images)) return p;
   for (torch::Tensor* map :
        {&p.logits, &p.refined, &p.variance, &p.uncertainty, &p.boundary, &p.scale_weights, &p.gate, &p.fused}) {
@@ -51,18 +47,6 @@ void SegmenterImpl::add_presence(const Features& features, const ForwardOptions&
   if (!presence) return;
   said.presence = presence->forward(features[3], options.photo);
   if (!is_training()) said.refined = gated_by_presence(said.refined, said.presence, kPresenceStrength);
-}
-
-torch::Tensor SegmenterImpl::recognised(const torch::Tensor& images) {
-  return recogniser && !is_training() ? recogniser->forward(before_zoom(images)) : torch::Tensor();
-}
-
-void SegmenterImpl::gate_by(const torch::Tensor& recognised, Prediction& said) const {
-  if (recognised.defined()) said.refined = gated_by_presence(said.refined, recognised, kRecogniserStrength);
-}
-
-torch::Tensor SegmenterImpl::before_zoom(const torch::Tensor& images) const {
-  return rescaled(images, 1 / config.head.zoom);
 }
 
 void SegmenterImpl::propagate(const torch::Tensor& images, Prediction& said) {

@@ -8,7 +8,6 @@
 #include "crisp/model/head.h"
 #include "crisp/model/presence.h"
 #include "crisp/model/propagation.h"
-#include "crisp/model/recogniser.h"
 
 namespace crisp::model {
 
@@ -31,16 +30,6 @@ struct SegmenterImpl : torch::nn::Module {
   // Adds what the presence branch says, where there is one; in evaluation mode it gates Z*. forward() does so.
   void add_presence(const Features& features, const ForwardOptions& options, Prediction& said);
 
-  // The recogniser's logits [N, K-1] of images as forward() takes them, any size; undefined without one, and in
-  // training mode, where it is silent.
-  torch::Tensor recognised(const torch::Tensor& images);
-
-  // Z* gated by them, where they are defined. forward() does so.
-  void gate_by(const torch::Tensor& recognised, Prediction& said) const;
-
-  // Enlarged images in the photos' own size again; the images themselves where the zoom is 1.
-  torch::Tensor before_zoom(const torch::Tensor& images) const;
-
   // Lets Z* follow the photo, where the network has learned to; `images` as the encoder saw them. forward() does so.
   void propagate(const torch::Tensor& images, Prediction& said);
 
@@ -48,7 +37,6 @@ struct SegmenterImpl : torch::nn::Module {
   std::shared_ptr<EncoderImpl> encoder;
   std::shared_ptr<HeadImpl> head;
   Presence presence{nullptr};
-  Recogniser recogniser{nullptr};
   Propagation propagation{nullptr};
 };
 TORCH_MODULE(Segmenter);

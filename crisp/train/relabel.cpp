@@ -125,11 +125,9 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feat
       torch::Tensor tokens = scale == 1 ? input.tokens : torch::Tensor();
       if (tokens.defined() && mirrored) tokens = tokens.flip(3);
       const model::Features features = teacher.encoder->forward(padded, tokens);
-      const torch::Tensor recognised = presence ? teacher.recognised(seen) : torch::Tensor();
       const auto take = [&](model::Prediction said) {
         teacher.propagate(padded, said);
         if (presence) teacher.add_presence(features, {}, said);
-        teacher.gate_by(recognised, said);
         count(said);
       };
       if (passes > 1) {

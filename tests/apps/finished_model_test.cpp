@@ -1,4 +1,4 @@
-// What is made of a finished model, from the shell: relabel, calibrate, recognise.
+// What is made of a finished model, from the shell: relabel, calibrate.
 #include "crisp/data/seed_folder.h"
 #include "tests/apps/train_fixture.h"
 
@@ -72,52 +72,14 @@ TEST_F(Train, CalibrateShiftsAModelByTags) {
   EXPECT_TRUE(contains(none.err, "--batch 0: at least one")) << none.err;
 }
 
-// A recogniser is learned from tags alone, the weights that the model had stay, and the file is a model like any other.
-TEST_F(Train, RecogniseGivesAModelASecondOpinion) {
-  ASSERT_EQ(train("--epochs 1 --val none --no-relabel" + from_seeds(), at("plain")).status, 0);
-  const std::string data = "recognise --data " + quoted(photos()) + " --threads 1";
-  const std::string call = data + " --model " + quoted(at("plain"));
-  const Path file = at("new.safetensors"), again = at("again.safetensors");
-  const ProgramResult made = run_program(call + " --out " + quoted(file));
-  ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_TRUE(contains(made.out, "class             tagged  average precision\n")) << made.out;
-  for (const std::string& name : read_classes((photos() / "classes.txt").string())) {
-    EXPECT_EQ(contains(made.out, "\n" + name + " "), name != "background") << made.out;
-  }
-  EXPECT_TRUE(contains(made.out, "\nmean ")) << made.out;
-  EXPECT_TRUE(
-      contains(made.out, "photos  12 learned from; the precision is that of 2 kept aside, learned from the other 10"))
-      << made.out;
-  EXPECT_TRUE(contains(made.out, "model   " + file.string() + "\n")) << made.out;
-  const std::string info = run_program("info " + quoted(file)).out;
-  EXPECT_TRUE(contains(info, "\"recogniser\":\"efficientnet_lite2\"")) << info;
-  EXPECT_TRUE(contains(info, "f32")) << info;
-  EXPECT_TRUE(contains(run_program("info " + quoted(at("plain") / "model.safetensors")).out, "\"recogniser\":\"\""));
-  const ProgramResult masks = run_program("predict " + quoted(photos() / "images") + " --model " + quoted(file) +
-                                          " --threads 1 --out " + quoted(at("masks")));
-  EXPECT_EQ(masks.status, 0) << masks.err;
-  // One that has a recogniser gets another, not a second.
-  ASSERT_EQ(run_program(data + " --model " + quoted(file) + " --out " + quoted(again)).status, 0);
-  EXPECT_TRUE(read_text(file) == read_text(again));
-
-  const ProgramResult none = run_program(call + " --batch 0 --out " + quoted(at("x.safetensors")));
-  EXPECT_EQ(none.status, 2);
-  EXPECT_TRUE(contains(none.err, "--batch 0: at least one")) << none.err;
-  EXPECT_EQ(run_program(call).status, 2) << "no --out";
-  // Its network alone is no model, and says so.
-  const std::string network = "weights/efficientnet_lite2.safetensors";
-  EXPECT_TRUE(contains(run_program("info " + network).out, "none, and no encoder that trainings start from"));
+// Tensors that are no network's.
+TEST_F(Train, AFileWithNeitherEncoderNorHeadIsNoModelAndSaysSo) {
+  const std::string file = quoted(golden("goldens/train/affinity.safetensors"));
+  EXPECT_TRUE(contains(run_program("info " + file).out, "none, and no encoder that trainings start from"));
   const ProgramResult alone =
-      run_program("predict " + quoted(photos() / "images") + " --model " + network + " --out " + quoted(at("masks")));
+      run_program("predict " + quoted(photos() / "images") + " --model " + file + " --out " + quoted(at("masks")));
   EXPECT_EQ(alone.status, 1);
-  EXPECT_TRUE(contains(alone.err, "efficientnet_lite2.safetensors: neither an encoder nor a head is in it"))
-      << alone.err;
-  const Path model = at("plain") / "model.safetensors";
-  const ProgramResult other =
-      run_program(call + " --recogniser " + quoted(model) + " --out " + quoted(at("x.safetensors")));
-  EXPECT_EQ(other.status, 1);
-  EXPECT_TRUE(contains(other.err, model.string() + ": not a recogniser")) << other.err;
-  EXPECT_FALSE(fs::exists(at("x.safetensors")));
+  EXPECT_TRUE(contains(alone.err, "affinity.safetensors: neither an encoder nor a head is in it")) << alone.err;
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(SeenPhotos, ARunKeepsItsPhotosAndThoseOfItsStart) {
   data::Sample sample;
   sample.id = "mine";
   flow::keep_photos_seen(folder.path(), {sample}, weights() / "mit_b0.safetensors");
-  std::filesystem::copy_file(weights() / "efficientnet_lite2.safetensors", folder.path() / "model.safetensors");
+  std::filesystem::copy_file(golden("goldens/tensor/types.safetensors"), folder.path() / "model.safetensors");
   const auto warnings = flow::seen_before(folder.path() / "model.safetensors", {"mine", "2007_000042", "yours"});
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("2 of these 3 photos"), std::string::npos) << warnings[0];

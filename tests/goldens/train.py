@@ -9,9 +9,6 @@ Written to tests/goldens/train/:
                            multiplied by `factor.STEP`
   affinity.safetensors     `features` [2,6,9,11], `labels` [2,9,11] with 255, `loss` and its parts, `gradient`
   average_precision.json   cases of scores and positives with scikit-learn's average precision
-  tag_regression.safetensors  `features` [60,8] of which the last hardly stirs and the one before is constant, `tags` [60,3],
-                           and scikit-learn's LogisticRegression on standardised features: `weight` [3,8], `bias` [3] for
-                           the features as they are, `logits` [60,3]
 
 AdamW and the loss are computed in float64 from values that are exact in f32.
 """
@@ -22,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
 FOLDER = Path(__file__).parent / "train"
@@ -110,32 +106,8 @@ def average_precision():
     (FOLDER / "average_precision.json").write_text(json.dumps(cases) + "\n")
 
 
-def tag_regression():
-    """mean loss + 0.01 |w|^2 is scikit-learn's sum of losses + |w|^2 / (2 C) over the number of photos."""
-    rng = np.random.default_rng(14)
-    photos, width, classes = 60, 8, 3
-    features = (rng.normal(size=(photos, width)) * np.linspace(0.5, 3, width) + rng.normal(size=width)).astype(np.float32)
-    features[:, -1] = 1e-4 * rng.normal(size=photos)
-    features[:, -2] = 1.5
-    wanted = features[:, :4] @ rng.normal(size=(4, classes)) + 2 * rng.normal(size=(photos, classes)) - 1
-    tags = (wanted > 0).astype(np.float32)
-    spread = features.astype(np.float64).std(0)
-    deviation = np.maximum(spread, 0.1 * spread.mean()) + 1e-6
-    mean = features.astype(np.float64).mean(0)
-    weight, bias = np.empty((classes, width)), np.empty(classes)
-    for k in range(classes):
-        fit = LogisticRegression(C=1 / (0.02 * photos), tol=1e-10, max_iter=10000)
-        fit.fit((features - mean) / deviation, tags[:, k])
-        weight[k] = fit.coef_[0] / deviation
-        bias[k] = fit.intercept_[0] - weight[k] @ mean
-    save("tag_regression.safetensors", {
-        "features": torch.tensor(features), "tags": torch.tensor(tags), "weight": torch.tensor(weight),
-        "bias": torch.tensor(bias), "logits": torch.tensor(features @ weight.T + bias)})
-
-
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     adamw()
     affinity()
     average_precision()
-    tag_regression()

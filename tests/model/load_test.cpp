@@ -3,6 +3,8 @@
 
 #include "crisp/base/error.h"
 #include "crisp/model/mit.h"
+#include "crisp/tensor/model_file.h"
+#include "crisp/tensor/safetensors.h"
 #include "crisp/tensor/state_dict.h"
 #include "tests/model/tiny.h"
 #include "tests/support/tensors.h"
@@ -68,13 +70,59 @@ TEST(Load, AnEncoderAloneCannotSegment) {
 
 TEST(Load, HeadOptionsAreChecked) {
   model::HeadConfig head;
-  EXPECT_THROW(model::read_json_text(R"({"fusion": "glue"})", head), Error);
-  EXPECT_THROW(model::read_json_text(R"({"colour": 1})", head), Error);
-  EXPECT_THROW(model::read_json_text(R"({"hidden": "many"})", head), Error);
-  EXPECT_THROW(model::read_json_text("{", head), Error);
-  model::read_json_text(R"({"fusion": "concat", "dropout": 0.25})", head);
+  const auto problem = [&](const std::string& text) {
+    return error_of([&] { model::read_json_text(text, "m.safetensors", head); });
+  };
+  EXPECT_EQ(problem(R"({"fusion": "glue"})"), "m.safetensors: head option 'fusion' has the unknown value \"glue\"");
+  EXPECT_EQ(problem(R"({"colour": 1})"),
+            "m.safetensors: unknown head option 'colour'; the version of the program that wrote the file can read it");
+  EXPECT_TRUE(problem(R"({"hidden": "many"})").starts_with("m.safetensors: head options are damaged: "));
+  EXPECT_TRUE(problem("{").starts_with("m.safetensors: head options are damaged: "));
+  model::read_json_text(R"({"fusion": "concat", "dropout": 0.25})", "m.safetensors", head);
   EXPECT_EQ(head.fusion, model::Fusion::kConcat);
   EXPECT_EQ(head.dropout, 0.25);
+}
+
+// Earlier versions wrote the option into every file, empty where there was no such network.
+TEST(Load, AFileWithARecogniserIsRefusedOneWithoutIsNot) {
+  const TemporaryFolder folder;
+  const Path file = folder.path() / "old.safetensors";
+  const model::Segmenter network = model::make_segmenter(tiny_config("A6"));
+  const auto write = [&](const std::string& recogniser) {
+    tensor::write_model_file(file, tensor::state_of(*network),
+                             {.arch = "custom",
+                              .head = "crispformer",
+                              .width = network->config.head.width,
+                              .classes = network->config.classes,
+                              .options = R"({"recogniser": ")" + recogniser + R"("})"},
+                             torch::kFloat);
+  };
+  write("");
+  EXPECT_EQ(error_of([&] { model::load_segmenter(file); }), "no error");
+  write("efficientnet_lite2");
+  EXPECT_EQ(
+      error_of([&] { model::load_segmenter(file); }),
+      file.string() + ": unknown head option 'recogniser'; the version of the program that wrote the file can read it");
+}
+
+// What a file says of itself goes on to what is made of it, and so does its precision.
+TEST(Load, AChangedModelKeepsWhatItsFileSays) {
+  const TemporaryFolder folder;
+  const Path file = folder.path() / "m.safetensors", changed = folder.path() / "changed.safetensors";
+  model::Segmenter network = model::make_segmenter(tiny_config("A6"));
+  network->eval();
+  model::save_segmenter(file, network);
+  model::save_changed(changed, network, file, {});
+  EXPECT_EQ(tensor::read_safetensors(changed).tensors.at("head.classifier.weight").scalar_type(), torch::kFloat);
+  model::save_segmenter(file, network, torch::kHalf, {{"labels", "masks"}, {"by", "one"}});
+  model::save_changed(changed, network, file, {{"by", "another"}});
+  const tensor::NamedTensors read = tensor::read_safetensors(changed);
+  EXPECT_EQ(read.tensors.at("head.classifier.weight").scalar_type(), torch::kHalf);
+  EXPECT_EQ(read.metadata.at("labels"), "masks");
+  EXPECT_EQ(read.metadata.at("by"), "another");
+  model::Segmenter again = model::load_segmenter(changed);
+  const torch::Tensor input = torch::randn({1, 3, 40, 56});
+  expect_close("half", logits_of(again, input), logits_of(network, input), 0.05);
 }
 
 }  // namespace

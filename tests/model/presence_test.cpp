@@ -3,6 +3,7 @@
 
 #include "crisp/model/cam_classifier.h"
 #include "crisp/model/load.h"
+#include "crisp/train/relabel.h"
 #include "tests/model/tiny.h"
 #include "tests/support/support.h"
 #include "tests/support/tensors.h"
@@ -61,6 +62,21 @@ TEST(Presence, GatesInEvaluationAndOnlySpeaksInTraining) {
     if (row == "A6") continue;  // it refines
     EXPECT_TRUE(training.refined.equal(training.logits));
   }
+}
+
+// Where nobody knows the tags views are gated as in inference; where they are known tags say it better.
+TEST(Presence, GatesATeacherOfPhotosWithoutTagsAlone) {
+  const torch::NoGradGuard no_grad;
+  model::Segmenter network = with_presence("A6");
+  const torch::Tensor images = torch::randn({1, 3, 32, 32});  // one cell
+  const auto view = [&](bool presence) {
+    return train::teacher_views(*network, {images, {}}, /*passes=*/1, {}, {1}, /*flip=*/false, presence)[0]
+        .probabilities;
+  };
+  const torch::Tensor plain = network->head->forward(network->encoder->forward(images), {}).refined;
+  expect_close("gated", view(true), torch::softmax(network->forward(images).refined, 1)[0], 1e-5);
+  expect_close("not gated", view(false), torch::softmax(plain, 1)[0], 1e-5);
+  EXPECT_GT((view(true) - view(false)).abs().max().item<double>(), 1e-2);
 }
 
 TEST(Presence, SmallPhotosHaveOneToo) {
