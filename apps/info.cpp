@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/command_line.h"
@@ -7,6 +8,7 @@
 #include "crisp/base/text.h"
 #include "crisp/base/version.h"
 #include "crisp/model/cost.h"
+#include "crisp/model/load.h"
 #include "crisp/tensor/checkpoint.h"
 #include "crisp/tensor/cuda.h"
 #include "crisp/tensor/device.h"
@@ -54,7 +56,8 @@ int print_cost(const CostOptions& options, bool json) {
   config.head = model::ablation_row(row, width, static_cast<int64_t>(config.classes.size()));
   model::Segmenter network(config);
   std::vector<model::PartCost> parts = model::cost_of(network, options.size, options.size);
-  const std::vector<model::PartCost> stages(parts.begin(), parts.begin() + 4), rest(parts.begin() + 4, parts.end());
+  const auto decoder = std::ranges::find_if(parts, [](const model::PartCost& p) { return !p.encoder; });
+  const std::vector<model::PartCost> stages(parts.begin(), decoder), rest(decoder, parts.end());
   const model::PartCost encoder = total_of(stages, "encoder"), head = total_of(rest, "head"), total = total_of(parts);
   const auto bytes = static_cast<uint64_t>(total.parameters) * 4;
   const auto giga = [](int64_t macs) { return static_cast<double>(macs) / 1e9; };
@@ -102,7 +105,7 @@ int print_cost(const CostOptions& options, bool json) {
 }
 
 int print_file(const std::string& path, bool tensors, bool json) {
-  const tensor::Checkpoint checkpoint = tensor::read_checkpoint(path);
+  const tensor::Checkpoint checkpoint = tensor::read_checkpoint(model::model_inside(path));
   const int64_t elements = tensor::count_elements(checkpoint.tensors);
   if (json) {
     Json list = Json::array();

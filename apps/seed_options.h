@@ -9,7 +9,7 @@ namespace crisp::apps {
 
 // Words of the refinement options, shared by `seeds` and `seeds-import`.
 struct RefineWords {
-  std::vector<std::string> refine = {"crf"};
+  std::vector<std::string> refine = {"par"};
   std::string crf = ops::kDefaultCrf, background = "auto", untagged = "skip", walk_on = "maps";
   int crf_iterations = 0;  // 0: the preset's
   double crf_scale = 1;

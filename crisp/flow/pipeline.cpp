@@ -279,7 +279,7 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.task.head_rate = 3e-3;
     o.student.task.batch = 4;
     o.student.width = 128;
-    o.student.relabel_refine = "crf";
+    o.student.relabel_refine = "par";
     o.student.task.relabel.from = 0.6;  // once: a round takes as long as a third of the steps
     o.student.task.relabel.every = 0.5;
     o.student.task.relabel.passes = 2;

@@ -75,6 +75,7 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
   const HeadConfig& head = network->config.head;
   std::vector<PartCost> parts;
   const std::array<Grid, 4> grids = encoder.vit ? add_vit(network, parts) : add_mit(network, {height, width}, parts);
+  for (PartCost& one : parts) one.encoder = true;
   const int64_t pixels = grids[0].size(), e = head.width, k = head.classes;
   int64_t projection = 0;
   for (size_t i = 0; i < 4; ++i) projection += grids[i].size() * encoder.dims[i] * e;

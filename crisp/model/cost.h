@@ -14,6 +14,7 @@ struct PartCost {
   int64_t parameters = 0;  // trainable
   int64_t macs = 0;        // as the layers are written down: what papers report
   int64_t executed = 0;    // as our inference computes it, linear layers merged before upsampling
+  bool encoder = false;    // or of what stands on it
 };
 
 std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width);
