@@ -6,6 +6,7 @@
 #include "apps/student_options.h"
 #include "apps/training_options.h"
 #include "crisp/base/interrupt.h"
+#include "crisp/base/log.h"
 #include "crisp/flow/pipeline.h"
 #include "crisp/flow/pipeline_report.h"
 #include "crisp/tensor/device.h"
@@ -99,7 +100,9 @@ int run_run(const Arguments& arguments) {
     return 130;
   }
   const data::Dataset dataset = flow::open_tagged(o.data, o.split, o.tags_from, o.tags, o.seed, o.threads);
-  print_scores(flow::pipeline_scores({o, dataset, result.val, {}}));
+  const std::vector<report::PipelineScores> scores = flow::pipeline_scores({o, dataset, result.val, {}});
+  print_scores(scores);
+  for (const std::string& warning : flow::warnings_of(scores)) log_warning("{}", warning);
   fmt::print("\nmodel   {}\nmasks   {}\nreport  {}\n\nuse it: crispformer predict photo.jpg --model {} --out cut\n",
              result.model.string(), result.masks.string(), result.report.string(), (o.out / "student").string());
   return 0;

@@ -17,6 +17,7 @@
 #include "crisp/tensor/autocast.h"
 #include "crisp/tensor/cuda.h"
 #include "crisp/train/relabel.h"
+#include "crisp/train/student.h"
 
 namespace crisp::flow {
 namespace {
@@ -101,7 +102,15 @@ BenchReport bench(const BenchOptions& options) {
   }
   for (const torch::Tensor& parameter : counted->parameters()) report.parameters += parameter.numel();
   if (options.train) {
-    report.network = time(training_step(options, config), options);
+    const int64_t labels = vit ? config.encoder.vit->side / config.encoder.vit->patch * 4 : options.size;
+    const StepOptions step{.network = config,
+                           .loss = train::student_row(options.ablation, "U4", width, options.classes).loss,
+                           .batch = options.batch,
+                           .side = options.size,
+                           .label_side = labels,
+                           .dtype = options.dtype,
+                           .device = options.device};
+    report.network = time(training_step(step), options);
     report.peak_memory_mb = peak();
     return report;
   }

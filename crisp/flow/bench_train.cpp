@@ -9,7 +9,6 @@
 #include "crisp/tensor/cuda.h"
 #include "crisp/train/adamw.h"
 #include "crisp/train/ema.h"
-#include "crisp/train/student.h"
 
 namespace crisp::flow {
 namespace {
@@ -28,26 +27,45 @@ image::Mask some_labels(int side, int classes, Rng& rng) {
   return labels;
 }
 
-loss::Targets some_targets(const BenchOptions& options) {
-  const int side = static_cast<int>(options.size);
+loss::Targets some_targets(const StepOptions& options) {
+  const int side = static_cast<int>(options.label_side);
+  const int64_t classes = options.network.head.classes;
   const torch::Tensor labels = torch::empty({options.batch, side, side}, torch::kByte), band = labels.clone();
+  const torch::Tensor distance = torch::empty(labels.sizes(), torch::kFloat);
   Rng rng(1);
   for (int64_t i = 0; i < options.batch; ++i) {
-    image::Mask one = some_labels(side, static_cast<int>(options.classes), rng);
+    image::Mask one = some_labels(side, static_cast<int>(classes), rng);
     image::Mask edges = loss::boundary_band(one);
+    std::vector<float> far = loss::edge_distance(one);
     labels[i].copy_(torch::from_blob(one.labels.data(), {side, side}, torch::kByte));
     band[i].copy_(torch::from_blob(edges.labels.data(), {side, side}, torch::kByte));
+    distance[i].copy_(torch::from_blob(far.data(), {side, side}, torch::kFloat));
   }
-  return {.labels = labels.to(options.device), .band = band.to(options.device), .distance = {}};
+  const auto there = [&](const torch::Tensor& target) { return target.to(options.device); };
+  return {.labels = there(labels),
+          .band = there(band),
+          .distance = there(distance),
+          .presence = there(torch::ones({options.batch, classes - 1})),
+          .doubt = there(torch::full(labels.sizes(), 0.3f))};
+}
+
+// As a cache has them; undefined on other encoders.
+torch::Tensor some_tokens(const StepOptions& options) {
+  const model::EncoderConfig& encoder = options.network.encoder;
+  if (!encoder.vit) return {};
+  const int64_t cells = encoder.vit->side / encoder.vit->patch;
+  return torch::randn({options.batch, static_cast<int64_t>(encoder.vit->blocks.size()), cells, cells, encoder.dims[3]})
+      .to(options.device);
 }
 
 struct Training {
-  Training(const BenchOptions& options, const model::SegmenterConfig& config)
-      : row(train::student_row(options.ablation, "U4", config.head.width, config.head.classes)),
-        student(model::make_segmenter(config)),
-        teacher(config),
-        targets(some_targets(options)),
-        images(torch::randn({options.batch, 3, options.size, options.size}).to(options.device)) {
+  explicit Training(const StepOptions& given)
+      : options(given),
+        student(model::make_segmenter(given.network)),
+        teacher(given.network),
+        targets(some_targets(given)),
+        images(torch::randn({given.batch, 3, given.side, given.side}).to(given.device)),
+        tokens(some_tokens(given)) {
     student->to(options.device);
     teacher->to(options.device);
     student->train();
@@ -56,10 +74,10 @@ struct Training {
     skip = torch::zeros({}, torch::TensorOptions(options.device).dtype(torch::kFloat));
   }
 
-  const train::StudentConfig row;
+  const StepOptions options;
   model::Segmenter student, teacher;
   const loss::Targets targets;
-  const torch::Tensor images;
+  const torch::Tensor images, tokens;
   torch::Tensor skip;
   std::optional<train::AdamW> optimizer;
   std::optional<train::Ema> ema;
@@ -68,16 +86,20 @@ struct Training {
 
 }  // namespace
 
-std::function<void()> training_step(const BenchOptions& options, const model::SegmenterConfig& config) {
-  return [all = std::make_shared<Training>(options, config), device = options.device, amp = options.dtype] {
+std::function<void()> training_step(const StepOptions& options) {
+  return [all = std::make_shared<Training>(options)] {
     all->optimizer->zero_grad();
     torch::Tensor loss;
     {
-      const tensor::Autocast mixed(device, amp);
-      const model::Prediction said = all->student->forward(all->images, {.modulate = true, .boundary = true});
-      loss = loss::total(
-                 {.logits = said.logits, .refined = said.refined, .variance = said.variance, .boundary = said.boundary},
-                 all->targets, all->row.loss)
+      const tensor::Autocast mixed(all->options.device, all->options.dtype);
+      const model::Prediction said =
+          all->student->forward(all->images, {.modulate = true, .boundary = true, .tokens = all->tokens});
+      loss = loss::total({.logits = said.logits,
+                          .refined = said.refined,
+                          .variance = said.variance,
+                          .boundary = said.boundary,
+                          .presence = said.presence},
+                         all->targets, all->options.loss)
                  .sum;
     }
     loss.backward();
@@ -87,7 +109,7 @@ std::function<void()> training_step(const BenchOptions& options, const model::Se
       all->optimizer->step(1, all->skip);
       all->ema->update(++all->steps, all->skip);
     }
-    tensor::synchronise(device);
+    tensor::synchronise(all->options.device);
   };
 }
 

@@ -11,6 +11,7 @@
 #include "crisp/flow/evaluate_output.h"
 #include "crisp/flow/pipeline_report.h"
 #include "crisp/flow/predict.h"
+#include "crisp/flow/relabel_seeds.h"
 #include "crisp/flow/run_folder.h"
 #include "crisp/flow/stages.h"
 #include "crisp/flow/step_time.h"
@@ -59,7 +60,7 @@ void depart_from_paper(StudentOptions& o) {
   o.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks
   o.task.loss.dice = 0.3;             // more draws masks wide and sure of themselves
   o.task.loss.edges = 4;              // what is learned at edges is learned: inside and outside are easy
-  o.task.loss.doubt = 0.3;            // what was unsure about a label goes on to the student
+  o.task.loss.doubt = 0.4;            // what was unsure about a label goes on to the student
   o.task.loss.presence = 1;
   o.task.relabel.keep_first = o.task.relabel.keep_last = 1;
   o.task.relabel.trust = 0.5;
@@ -74,10 +75,10 @@ void take_vit(bool quick, bool gpu, PipelineOptions& o) {
   o.classifier.trainer.validate_every = 5;
   o.seeds.seed.batch = 1;
   o.student.task.batch = 16;
-  o.student.width = gpu ? 256 : 128;
   o.student.trainer.amp = gpu || tensor::cpu_has_bf16() ? "bf16" : "f32";
   o.student.trainer.ema_decay = quick ? 0.97 : 0.99;
-  o.student.trainer.validate_every = 4;
+  o.student.trainer.validate_every = 0;  // minutes long, and measured at the end
+  o.student.task.relabel.checked = true;
 }
 
 class Pipeline {
@@ -116,23 +117,16 @@ class Pipeline {
   }
 
   void announce() const {
-    const size_t photos = dataset_.samples(options_.split).size();
+    const std::vector<data::Sample> samples = dataset_.samples(options_.split);
     log_info("{}: {} photos to learn from, {} classes; preset {}: {}, zoom {}, crop {}, {} + {} epochs, on {}",
-             options_.data.string(), photos, dataset_.classes.size() - 1, options_.preset, options_.student.arch,
+             options_.data.string(), samples.size(), dataset_.classes.size() - 1, options_.preset, options_.student.arch,
              options_.student.zoom, options_.student.task.augment.crop, options_.classifier.trainer.epochs,
              options_.student.trainer.epochs,
              device_.is_cuda() ? "the GPU" : fmt::format("{} CPU threads", options_.threads));
-    const auto steps = [&](int64_t epochs, int64_t batch) {
-      return static_cast<double>(epochs) *
-             static_cast<double>(std::max<int64_t>(1, static_cast<int64_t>(photos) / batch));
-    };
-    const StepTimes one = measure_step_times(options_, dataset_.classes, device_);
-    const double training = steps(options_.classifier.trainer.epochs, options_.classifier.task.batch) * one.classifier +
-                            steps(options_.student.trainer.epochs, options_.student.task.batch) * one.student;
-    // Seeds, relabelling, validation and measuring together take about as long as half of the training; on a ViT,
-    // whose training is short, about as long as two more looks at each photo.
-    const double looks = static_cast<double>(photos) * one.features;
-    const double seconds = looks > 0 ? 1.5 * looks + training : 1.5 * training;
+    const double held_out = val_.empty() ? 0 : static_cast<double>(dataset_.samples(val_).size());
+    const double seconds =
+        seconds_of_run(options_, {static_cast<double>(samples.size()), held_out},
+                       measure_step_times(options_, dataset_.classes, typical_side(samples), device_));
     log_info("this will take about {} (from the time of a step on this machine)", format_duration(seconds));
   }
 
@@ -181,6 +175,26 @@ class Pipeline {
     return make_seed_folder(o, device_, stop_).has_value();
   }
 
+  // The student's masks of the held-out photos where it is told their tags, as seeds are.
+  void student_told_tags(const Path& out_folder) {
+    RelabelSeedsOptions o;
+    o.data = options_.data;
+    o.split = val_;
+    o.tags_from = options_.tags_from;
+    o.tags = options_.tags;
+    o.model = out("student");
+    o.out = out_folder;
+    o.features = options_.student.features;
+    o.workers = options_.threads;
+    o.batch = options_.seeds.seed.batch;
+    o.seed = options_.seed;
+    o.command = options_.command;
+    if (o.features.folder.empty()) o.features.folder = out("features");
+    o.relabel.passes = 1;
+    o.relabel.all = true;
+    relabel_seeds(o, device_);
+  }
+
   bool evaluate() {
     return stages_.run("evaluate", val_, {out("scored")}, [&] {
       const Path folder = out("scored");
@@ -203,6 +217,8 @@ class Pipeline {
         if (!held_out_seeds("cam", true) || !held_out_seeds("seeds", false)) return false;
         score_masks(val_, folder / "cam", "cam_val");
         score_masks(val_, folder / "seeds", "seeds_val");
+        student_told_tags(folder / "student_tags");
+        score_masks(val_, folder / "student_tags", "student_tags_val");
       }
       infer::Predictor predictor(model::load_segmenter(out("student")), device_, torch::kFloat, {});
       ModelOptions how{.out = folder / "student_eval", .batch = 1, .workers = options_.threads};

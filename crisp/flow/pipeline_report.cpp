@@ -132,6 +132,7 @@ std::vector<report::PipelineScores> pipeline_scores(const PipelineReport& run) {
       {"relabelled_train_eval", "relabelled", train, "tags known"},
       {"cam_val_eval", "raw activation maps", run.val + ", held out", "tags known"},
       {"seeds_val_eval", "refined seeds", run.val + ", held out", "tags known"},
+      {"student_tags_val_eval", "student, told the tags", run.val + ", held out", "tags known"},
       {"student_eval", "student", run.val + ", held out", "no tags, one pass"},
   };
   std::vector<report::PipelineScores> scores;
@@ -141,6 +142,42 @@ std::vector<report::PipelineScores> pipeline_scores(const PipelineReport& run) {
     scores.push_back({step.name, step.images, step.note, read_evaluation(folder).scores.finish(run.options.threads)});
   }
   return scores;
+}
+
+std::vector<std::string> warnings_of(const std::vector<report::PipelineScores>& scores) {
+  constexpr double kToldTags = 1, kUntold = 4, kEce = 6;  // points
+  const auto find = [&](const char* name) -> const metric::Metrics* {
+    for (const report::PipelineScores& one : scores) {
+      if (one.name == name) return &one.metrics;
+    }
+    return nullptr;
+  };
+  const metric::Metrics *seeds = find("refined seeds"), *told = find("student, told the tags"), *student = find("student");
+  std::vector<std::string> warnings;
+  if (student == nullptr) return warnings;
+  const auto lost = [&](const metric::Metrics* one) {
+    return seeds && one && seeds->miou && one->miou ? *seeds->miou - *one->miou : 0;
+  };
+  if (lost(told) > kToldTags) {
+    warnings.push_back(
+        fmt::format("Told the tags, the student is {:.1f} points of mIoU below the seeds: it has not learned all that "
+                    "they know. Let it learn longer (--student-epochs) or take --preset standard.",
+                    lost(told)));
+  }
+  if (lost(student) > kUntold) {
+    warnings.push_back(
+        fmt::format("Without tags the student is {:.1f} points of mIoU below the seeds, which know them: it takes "
+                    "classes for one another. More photos of the classes with the lowest figures help most; so do "
+                    "tags that name everything a photo shows.",
+                    lost(student)));
+  }
+  if (student->ece && *student->ece > kEce) {
+    warnings.push_back(
+        fmt::format("The student is surer than it is right (ECE {:.1f}): seeds are wrong in the same way in many "
+                    "photos. Look at them on this page; their uncertainty says where.",
+                    *student->ece));
+  }
+  return warnings;
 }
 
 std::string pipeline_report(const PipelineReport& run, torch::Device device) {
@@ -165,6 +202,7 @@ std::string pipeline_report(const PipelineReport& run, torch::Device device) {
     page.notes.emplace_back(
         "Masks were used for these numbers alone: not for training, not for choosing the model, not for thresholds.");
   }
+  for (std::string& warning : warnings_of(page.scores)) page.notes.push_back("Warning. " + std::move(warning));
   page.classes = run.dataset.classes;
   const size_t from_train = run.val.empty() ? kRows : kRows / 2;
   for (const data::Sample& sample : some(run.dataset, o.split, from_train, o.seed)) {

@@ -22,6 +22,9 @@ std::string pipeline_report(const PipelineReport& run, torch::Device device);
 // The numbers of every step that was measured, in the order of the pipeline.
 std::vector<report::PipelineScores> pipeline_scores(const PipelineReport& run);
 
+// What these scores warn of, each with what to do.
+std::vector<std::string> warnings_of(const std::vector<report::PipelineScores>& scores);
+
 // The folder of the last round of relabelling in a run, if there was one.
 std::optional<Path> last_relabelled(const Path& student_run);
 

@@ -122,7 +122,28 @@ void apply_preset(const std::string& name, StudentOptions& o) {
 void apply_arch(const std::string& arch, StudentOptions& o) {
   if (!model::is_vit(arch)) return;
   o.task.head_rate = 1e-3;
+  o.task.loss.edge_reach = 4;  // of 128
   o.trainer.epochs = 12;
+}
+
+model::SegmenterConfig segmenter_config(const StudentOptions& options, const ClassNames& classes) {
+  model::SegmenterConfig config;
+  config.encoder = model::encoder_config(options.arch);
+  if (config.encoder.vit) {
+    model::VitView view = *config.encoder.vit;
+    if (options.fine < 1 || options.fine > view.patch) {
+      throw UsageError("--fine {}: it lies between 1 and {} cells", options.fine, view.patch);
+    }
+    view.fine = options.fine;
+    config.encoder = model::encoder_config(options.arch, view);
+  }
+  config.encoder.drop_path = options.drop_path;
+  config.head = student_config(options, classes.size()).head;
+  if (!has_background(classes)) config.head.offsets = model::without_background(config.head.classes);
+  config.head.zoom = options.zoom;
+  config.head.presence = options.task.loss.presence > 0;
+  config.classes = classes;
+  return config;
 }
 
 int zoomed_crop(int crop, double zoom) {
@@ -163,23 +184,8 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   }
   if (supervised) task_options.phases.drop_first = task_options.phases.drop_last = 0;
 
-  model::SegmenterConfig config;
-  config.encoder = model::encoder_config(options.arch);
-  if (config.encoder.vit) {
-    model::VitView view = *config.encoder.vit;
-    if (options.fine < 1 || options.fine > view.patch) {
-      throw UsageError("--fine {}: it lies between 1 and {} cells", options.fine, view.patch);
-    }
-    view.fine = options.fine;
-    config.encoder = model::encoder_config(options.arch, view);
-  }
-  config.encoder.drop_path = options.drop_path;
-  config.head = row.head;
-  if (!has_background(dataset.classes)) config.head.offsets = model::without_background(row.head.classes);
-  config.head.zoom = options.zoom;
-  config.head.presence = options.task.loss.presence > 0;
+  model::SegmenterConfig config = segmenter_config(options, dataset.classes);
   config.head.side = typical_side(data.train);
-  config.classes = dataset.classes;
   const Path weights = initial_weights(options.arch, options.init);
   torch::manual_seed(options.trainer.seed);
   model::Segmenter student = model::make_segmenter(config);

@@ -35,8 +35,11 @@ struct StudentOptions {
 // Learning rates, weight decay and decay of a preset: "segformer" or "paper".
 void apply_preset(const std::string& name, StudentOptions& options);
 
-// What measurement speaks for on this encoder; nothing on MiT.
+// What measurement speaks for on this encoder (docs/method.md); nothing on MiT.
 void apply_arch(const std::string& arch, StudentOptions& options);
+
+// The network that these options describe.
+model::SegmenterConfig segmenter_config(const StudentOptions& options, const ClassNames& classes);
 
 // The crop of enlarged photos: it grows by half as much, so that steps stay affordable.
 int zoomed_crop(int crop, double zoom);

@@ -84,7 +84,10 @@ int64_t output_cells(const EncoderConfig& encoder, const HeadConfig& head, int64
   return pixels / view.patch * (head.propagate > 0 ? std::max(view.fine, view.outline) : view.fine);
 }
 
-int64_t default_width(const std::string& arch) { return arch == "mit_b0" || arch == "mit_b1" ? 256 : 384; }
+int64_t default_width(const std::string& arch) {
+  if (is_vit(arch)) return 128;
+  return arch == "mit_b0" || arch == "mit_b1" ? 256 : 384;
+}
 
 HeadConfig ablation_row(const std::string& row, int64_t width, int64_t classes) {
   if (row.size() != 2 || row[0] != 'A' || row[1] < '0' || row[1] > '6') {

@@ -80,7 +80,7 @@ struct HeadConfig {
 // Rows (or columns) of Z* for so many rows of the network's input.
 int64_t output_cells(const EncoderConfig& encoder, const HeadConfig& head, int64_t pixels);
 
-int64_t default_width(const std::string& arch);  // 256 for B0 and B1, 384 above
+int64_t default_width(const std::string& arch);  // 256 for B0 and B1, 384 above, 128 on a ViT
 
 // Rows of the paper's component table: A0 plain SegFormer head, A1 + DMF, A2 + variance head, A3 + UGR,
 // A4 + boundary, A5 + U-DMF, A6 the same network (relabelling is training's).
