@@ -40,7 +40,7 @@ void warn_about_classes(const std::vector<data::Sample>& samples, const ClassNam
   std::vector<std::string> never, always;
   for (size_t k = 1; k < classes.size(); ++k) {
     if (counts[k] == 0) never.push_back(classes[k]);
-    if (counts[k] == samples.size() && samples.size() > 1) always.push_back(classes[k]);
+    if (counts[k] > samples.size() * 19 / 20 && samples.size() > 1) always.push_back(classes[k]);
   }
   if (never.size() + 1 == classes.size())
     throw Error("not one photo is tagged with a class: there is nothing to learn");
@@ -48,7 +48,7 @@ void warn_about_classes(const std::vector<data::Sample>& samples, const ClassNam
     log_warning("never tagged, so never learned: {}", join_some(never));
   }
   if (!always.empty()) {
-    log_warning("every photo is tagged with {}: its activation maps will say little; add photos without it",
+    log_warning("nearly every photo is tagged with {}: its activation maps will say little; add photos without it",
                 join_some(always));
   }
 }

@@ -78,6 +78,39 @@ TEST_F(OnVit, KilledWhileFeaturesAreMadeEndsWithTheSameBits) {
   EXPECT_TRUE(read_text(at("labels") / "crossfit/round1_half1.safetensors") == head);
 }
 
+TEST_F(OnVit, WithoutABackgroundEveryPixelIsOfATag) {
+  const Path data = at("stuff");
+  std::filesystem::copy(photos(), data, std::filesystem::copy_options::recursive);
+  write_atomic(data / "tags.txt", std::string(kNoBackground) + "\n" + read_text(data / "tags.txt"));
+  const auto run = [&](const std::string& arguments) {
+    const ProgramResult done = run_program(arguments);
+    EXPECT_EQ(done.status, 0) << arguments << done.err;
+    return done;
+  };
+  const std::string from = " --data " + quoted(data);
+  run("classify" + from + kQuickTags + "--out " + quoted(at("tags")));
+  run("seeds" + from + " --classifier " + quoted(at("tags")) + " --threads 1 --seed 9 --out " + quoted(at("labels")));
+  const nlohmann::json seeds = json(at("labels") / "seeds.json");
+  EXPECT_EQ(seeds["classes"][0], kNoBackground);
+  EXPECT_EQ(seeds["counts"][kNoBackground]["pixels"], 0);
+  const std::string student = from + " --seeds " + quoted(at("labels")) + kQuickStudent +
+                              "--presence 1 --propagate 4 --relabel-checked --relabel-refine par --found 0 ";
+  for (const std::string row : {"A0", "A6"}) {
+    run("train" + student + "--ablation " + row + " --out " + quoted(at(row)));
+    run("predict --threads 1 --model " + quoted(at(row)) + " --out " + quoted(at(row + "-masks")) + " " +
+        quoted(data / "images"));
+    for (const Path& file : list_files(at(row + "-masks"), {".png"})) {
+      const image::Mask mask = image::read_mask(file);
+      EXPECT_EQ(std::count(mask.labels.begin(), mask.labels.end(), 0), 0) << file;
+    }
+  }
+  EXPECT_EQ(json(at("A6") / "relabelled/round-01/seeds.json")["counts"][kNoBackground]["pixels"], 0);
+  const ProgramResult refused = run_program("seeds" + from + " --untagged background --classifier " +
+                                            quoted(at("tags")) + " --out " + quoted(at("refused")));
+  EXPECT_EQ(refused.status, 2) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "no background")) << refused.err;
+}
+
 TEST_F(OnVit, MistakesSayWhatToDo) {
   const auto error_of = [&](const std::string& arguments) {
     const ProgramResult failed = run_program(arguments + " --out " + quoted(at("x")));

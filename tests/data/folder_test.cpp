@@ -63,6 +63,18 @@ TEST_F(FolderSet, ReadsTagTablesAndMakesTheClassList) {
   EXPECT_EQ(set.warnings(), Strings{"2 images without tags: b, sub/münchen"});
 }
 
+TEST_F(FolderSet, ALineMaySayThatNothingIsBackground) {
+  put(root() / "tags.txt", "background: none\na sky grass\nb grass\n");
+  EXPECT_EQ(open().classes, (ClassNames{kNoBackground, "grass", "sky"}));
+  EXPECT_FALSE(has_background(open().classes));
+  EXPECT_EQ(by_id(open(), "a").tags, (Ints{1, 2}));
+  put(root() / "classes.txt", "background\ngrass\nsky\n");
+  EXPECT_EQ(open().classes, (ClassNames{kNoBackground, "grass", "sky"})) << "the line counts beside a class list too";
+  put(root() / "classes.txt", "background: none\ngrass\nsky\n");
+  put(root() / "tags.txt", "a sky grass\nb grass\n");
+  EXPECT_FALSE(has_background(open().classes)) << "and so does the class list alone";
+}
+
 TEST_F(FolderSet, NumbersAloneMakeNumberedClasses) {
   put(root() / "tags.txt", "a 1\nb 3\n");
   EXPECT_EQ(open().classes, (ClassNames{"background", "class 1", "class 2", "class 3"}));

@@ -33,6 +33,18 @@ TEST(Propagation, MixesWhatNeighboursSayByItsGate) {
   expect_close("Z*", network->forward(images).refined, plain.refined + gate * (after - plain.refined), 1e-5);
 }
 
+TEST(Propagation, BringsScoresToAFinerGridWhereOneIsAskedFor) {
+  const torch::NoGradGuard no_grad;
+  model::Propagation layer(6, 3);
+  model::draw_weights(*layer);
+  const torch::Tensor images = torch::randn({2, 3, 56, 84}), fused = torch::randn({2, 6, 8, 12});
+  const torch::Tensor scores = torch::randn({2, 5, 8, 12});
+  const torch::Tensor fine = torch::upsample_bilinear2d(scores, {16, 24}, false);
+  const torch::Tensor weights = ops::propagation_weights(torch::adaptive_avg_pool2d(images, {16, 24}));
+  const torch::Tensor after = ops::propagate_reference(fine, weights, 3);
+  expect_close("Z*", layer->forward(images, fused, scores, 16, 24), (fine + after) / 2, 1e-5);
+}
+
 TEST(Propagation, StartsWithHalf) {
   model::SegmenterConfig config = tiny_config("A6");
   config.head.propagate = 2;

@@ -39,6 +39,8 @@ TEST(Crossfit, APhotoIsJudgedByTheOtherHalf) {
     const torch::Tensor logits = torch::matmul(hidden, other->scores->weight.t()) + other->scores->bias;
     const torch::Tensor odds = torch::stack({logits.select(2, 0), logits.select(2, 1), logits.select(2, 3)}).exp();
     expect_close("judged", judged, (odds / odds.sum(0)).narrow(0, 1, 2), 1e-5);
+    const torch::Tensor tags = odds.narrow(0, 1, 2);
+    expect_close("no background", crossfit.judge(tokens, photo_in(half), {1, 3}, false), tags / tags.sum(0), 1e-5);
   }
 }
 

@@ -40,6 +40,16 @@ TEST(Posterior, AMapJustAboveOneIsNoTrouble) {
   EXPECT_NEAR(p.probabilities[0], 1e-5, 1e-6);
 }
 
+TEST(Posterior, WithoutABackgroundTheTagsShareEveryPixel) {
+  seed::Cams cams = kCams;
+  cams.background = false;
+  const seed::Posterior p = seed::posterior(cams, {.power = false, .value = 0.45});
+  ASSERT_EQ(p.labels, (std::vector<int>{2, 5}));
+  EXPECT_NEAR(p.probabilities[0], 0.9 / 1.05, 1e-6);
+  EXPECT_NEAR(p.probabilities[3], 0.15 / 1.05, 1e-6);
+  EXPECT_EQ(seed::to_seed(p).labels.labels, (std::vector<uint8_t>{2, 2, 2})) << "never 0";
+}
+
 TEST(Posterior, LabelsAndUncertaintyByHand) {
   const seed::Posterior p{4, 1, {0, 2, 5}, {0.5f, 0.25f, 0.2f, 0.4f, 0.5f, 0.6f, 0.3f, 0.4f, 0.0f, 0.15f, 0.5f, 0.2f}};
   const data::Seed seed = seed::to_seed(p);
