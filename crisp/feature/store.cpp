@@ -11,6 +11,7 @@
 #include "crisp/image/resize.h"
 #include "crisp/infer/photo_stream.h"
 #include "crisp/infer/predictor.h"
+#include "crisp/tensor/autocast.h"
 
 namespace crisp::feature {
 namespace {
@@ -92,6 +93,7 @@ data::FeatureKey Store::key_of(const Look& look, std::string* bytes) {
 std::vector<uint16_t> Store::ask(const image::Image& square) {
   const std::lock_guard lock(network_);
   const torch::InferenceMode inference;
+  const tensor::NoAutocast own_types(device_);
   const torch::Tensor pixels = infer::to_batch({square}, device_, vit_->network->pos_embed.scalar_type());
   std::vector<torch::Tensor> maps;
   for (const torch::Tensor& map : vit_->network->forward(pixels, view_.blocks)) {

@@ -1,6 +1,7 @@
 #include "crisp/model/vit_scales.h"
 
 #include "crisp/base/error.h"
+#include "crisp/tensor/autocast.h"
 
 namespace crisp::model {
 namespace {
@@ -54,6 +55,7 @@ void VitScalesImpl::stand_on(std::shared_ptr<FrozenVit> vit) {
 torch::Tensor VitScalesImpl::ask(const torch::Tensor& images) {
   if (!vit_) throw Error("a network on {} was asked about photos before it was given that encoder", config.arch);
   const torch::NoGradGuard no_grad;
+  const tensor::NoAutocast own_types(images.device());
   const torch::Tensor seen = images.to(vit_->network->pos_embed.options());
   std::vector<torch::Tensor> maps;
   for (const torch::Tensor& map : vit_->network->forward(seen, config.vit->blocks)) {

@@ -22,4 +22,11 @@ Autocast::~Autocast() {
   at::autocast::set_autocast_dtype(device_, dtype_before_);
 }
 
+NoAutocast::NoAutocast(torch::Device device)
+    : device_(device.type()), enabled_before_(at::autocast::is_autocast_enabled(device_)) {
+  at::autocast::set_autocast_enabled(device_, false);
+}
+
+NoAutocast::~NoAutocast() { at::autocast::set_autocast_enabled(device_, enabled_before_); }
+
 }  // namespace crisp::tensor

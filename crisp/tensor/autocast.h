@@ -20,4 +20,17 @@ class Autocast {
   torch::ScalarType dtype_before_ = torch::kFloat;
 };
 
+// None while it lives: for what chooses its own types.
+class NoAutocast {
+ public:
+  explicit NoAutocast(torch::Device device);
+  ~NoAutocast();
+  NoAutocast(const NoAutocast&) = delete;
+  NoAutocast& operator=(const NoAutocast&) = delete;
+
+ private:
+  const c10::DeviceType device_;
+  const bool enabled_before_;
+};
+
 }  // namespace crisp::tensor

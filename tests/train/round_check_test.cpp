@@ -1,6 +1,8 @@
 // What can be checked of a round of relabelling without masks, and what becomes of a round that fails.
 #include "crisp/train/round_check.h"
 
+#include "crisp/tensor/autocast.h"
+#include "tests/support/vit.h"
 #include "tests/train/student_fixture.h"
 
 namespace crisp::test {
@@ -26,6 +28,13 @@ TEST(RoundCheck, AMirroredNetworkAgreesWithItselfAsFarAsItIsSymmetric) {
       train::score_without_masks(knowing(1), scenes.samples, 6, torch::kCPU, torch::kFloat);
   EXPECT_LT(drawn_one.mirror, 100);
   EXPECT_GE(drawn_one.tags, 50);
+}
+
+TEST(RoundCheck, AFrozenEncoderIsAskedInItsOwnTypeWithinMixedPrecision) {
+  const Scenes scenes(2);
+  feature::Store store(tiny_vit(), tiny_view(), torch::kCPU, {});
+  const tensor::Autocast mixed(torch::kCPU, torch::kBFloat16);
+  EXPECT_EQ(store.tokens({scenes.samples[0].image}).scalar_type(), torch::kHalf);
 }
 
 TEST(RoundCheck, APointIsChance) {
