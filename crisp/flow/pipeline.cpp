@@ -314,6 +314,11 @@ void apply_pipeline_preset(const std::string& name, torch::Device device, const 
     o.student.task.relabel.every = 0.3;
     o.student.task.relabel.flip = true;
   }
+  if (on_vit && !paper) {  // once: labels hardly change, and only with the seeds' own word do they not get worse
+    o.student.task.relabel.every = 0.7;
+    o.student.task.relabel.passes = 4;
+    o.student.task.relabel.trust = 1;
+  }
 }
 
 void fill_pipeline(PipelineOptions& o) {
