@@ -76,6 +76,9 @@ int run_run(const Arguments& arguments) {
   line.app.add_option("--classifier-epochs", classifier_epochs, "0: the preset's");
   line.app.add_option("--student-epochs", student_epochs, "0: the preset's");
   bind_refinement(line.app, words, o.seeds.seed);
+  bind_features(line.app, o.features);
+  bind_flag(line.app, "--drop-features", o.drop_features, "remove them at the end; what changes is then made anew")
+      ->group("Features of a frozen encoder (vit_s14)");
   if (!line.parse(arguments)) return 0;
 
   const torch::Device device = tensor::parse_device(line.device);

@@ -104,6 +104,7 @@ class Pipeline {
               .report = out("report.html"),
               .val = val_};
     write_report(result);
+    if (options_.drop_features) std::filesystem::remove_all(options_.features.folder);
     return result;
   }
 
@@ -189,7 +190,6 @@ class Pipeline {
     o.batch = options_.seeds.seed.batch;
     o.seed = options_.seed;
     o.command = options_.command;
-    if (o.features.folder.empty()) o.features.folder = out("features");
     o.relabel.passes = 1;
     o.relabel.all = true;
     relabel_seeds(o, device_);
@@ -220,8 +220,11 @@ class Pipeline {
         student_told_tags(folder / "student_tags");
         score_masks(val_, folder / "student_tags", "student_tags_val");
       }
-      infer::Predictor predictor(model::load_segmenter(out("student")), device_, torch::kFloat, {});
+      model::Segmenter network = model::load_segmenter(out("student"));
+      const auto store = open_features(*network->encoder, options_.features, "", device_);
+      infer::Predictor predictor(network, device_, torch::kFloat, {});
       ModelOptions how{.out = folder / "student_eval", .batch = 1, .workers = options_.threads};
+      how.store = store.get();
       scored(evaluate_model(predictor, truth_from_dataset(dataset_, val_), how), folder / "student_eval", options_,
              "student");
       return true;
@@ -349,6 +352,8 @@ void fill_pipeline(PipelineOptions& o) {
   o.classifier.task.seed = o.classifier.trainer.seed = o.seeds.random_seed = o.student.task.seed =
       o.student.trainer.seed = o.seeds.affinity_task.seed = o.seeds.affinity_trainer.seed = o.seed;
   o.classifier.task.workers = o.seeds.seed.workers = o.student.task.workers = o.seeds.affinity_task.workers = o.threads;
+  if (o.features.folder.empty()) o.features.folder = o.out / "features";
+  o.classifier.features = o.seeds.features = o.student.features = o.features;
   o.seeds.classifiers = {o.out / "classifier"};
   o.seeds.affinity_trainer.epochs = 3;
   o.seeds.affinity_trainer.amp = o.student.trainer.amp;

@@ -18,6 +18,8 @@ struct PipelineOptions {
   ClassifierOptions classifier;
   SeedsOptions seeds;
   StudentOptions student;
+  FeatureOptions features;     // of a frozen encoder, for all stages; by default in OUT/features
+  bool drop_features = false;  // remove them once everything is done
   std::string command, config;
   uint64_t seed = 0;
   int threads = 2;
