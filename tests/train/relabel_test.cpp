@@ -195,7 +195,7 @@ TEST(RelabelLabel, LabelsSoFarWeighAsMuchAsTheyAreTrusted) {
   for (const double trust : {0.0, 0.5, 1.0}) {
     train::RelabelOptions options;
     options.trust = trust;
-    const data::Seed made = train::refined_label_from(view, {1}, image::Image(32, 32), &so_far, options);
+    const data::Seed made = train::refined_label_from(view, {0, 1}, image::Image(32, 32), &so_far, options);
     for (size_t i = 0; i < 1024; ++i) {
       const double margin = 1 - static_cast<double>(i / 4) / 255, q = std::min(0.95, (1 + margin) / 2);
       const bool background = so_far.labels.labels[i] == 0 && 0.39 * std::pow(q, trust) > 0.61 * std::pow(1 - q, trust);
