@@ -99,7 +99,7 @@ TEST_F(OnVit, WithoutABackgroundEveryPixelIsOfATag) {
     run("train" + student + "--ablation " + row + " --out " + quoted(at(row)));
     run("predict --threads 1 --model " + quoted(at(row)) + " --out " + quoted(at(row + "-masks")) + " " +
         quoted(data / "images"));
-    for (const Path& file : list_files(at(row + "-masks"), {".png"})) {
+    for (const Path& file : list_files(at(row + "-masks") / "mask", {".png"})) {
       const image::Mask mask = image::read_mask(file);
       EXPECT_EQ(std::count(mask.labels.begin(), mask.labels.end(), 0), 0) << file;
     }
