@@ -46,7 +46,7 @@ ClassNames renamed(const std::string& classes, const ClassNames& model) {
 
 // The model to use where none is named: the one shipped with the program.
 Path default_model() {
-  if (const Path model = shipped_weights("crispformer_b0_voc.safetensors"); !model.empty()) return model;
+  if (const Path model = shipped_weights("crispformer_vits_voc.safetensors"); !model.empty()) return model;
   throw UsageError("--model is needed: a model file, a run folder, or a hub folder");
 }
 
