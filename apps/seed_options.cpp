@@ -15,7 +15,8 @@ void bind_refinement(CLI::App& app, RefineWords& words, seed::SeedOptions& optio
       ->check(CLI::PositiveNumber)
       ->group(group);
   app.add_option("--background", words.background,
-                 "score of the background: a constant, or power:A for (1 - max)^A; auto: 0.45, on a ViT 0.5, for plain maps there 0.4")
+                 "score of the background: a constant, or power:A for (1 - max)^A; auto: 0.45, on a ViT 0.5, for plain "
+                 "maps there 0.4")
       ->group(group);
   app.add_option("--walk-steps", options.refine.walk_steps, "affinity: steps of the random walk")
       ->check(CLI::Range(1, 65536))

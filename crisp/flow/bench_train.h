@@ -11,8 +11,8 @@ struct StepOptions {
   model::SegmenterConfig network;
   loss::Options loss;
   int64_t batch = 1;
-  int64_t side = 512;                     // of the pixels; on a ViT its own
-  int64_t label_side = 512;               // of what the losses see
+  int64_t side = 512;                       // of the pixels; on a ViT its own
+  int64_t label_side = 512;                 // of what the losses see
   torch::ScalarType dtype = torch::kFloat;  // of mixed precision
   torch::Device device = torch::kCPU;
 };

@@ -120,9 +120,9 @@ class Pipeline {
   void announce() const {
     const std::vector<data::Sample> samples = dataset_.samples(options_.split);
     log_info("{}: {} photos to learn from, {} classes; preset {}: {}, zoom {}, crop {}, {} + {} epochs, on {}",
-             options_.data.string(), samples.size(), dataset_.classes.size() - 1, options_.preset, options_.student.arch,
-             options_.student.zoom, options_.student.task.augment.crop, options_.classifier.trainer.epochs,
-             options_.student.trainer.epochs,
+             options_.data.string(), samples.size(), dataset_.classes.size() - 1, options_.preset,
+             options_.student.arch, options_.student.zoom, options_.student.task.augment.crop,
+             options_.classifier.trainer.epochs, options_.student.trainer.epochs,
              device_.is_cuda() ? "the GPU" : fmt::format("{} CPU threads", options_.threads));
     const double held_out = val_.empty() ? 0 : static_cast<double>(dataset_.samples(val_).size());
     const double seconds =

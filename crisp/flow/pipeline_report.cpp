@@ -152,7 +152,8 @@ std::vector<std::string> warnings_of(const std::vector<report::PipelineScores>& 
     }
     return nullptr;
   };
-  const metric::Metrics *seeds = find("refined seeds"), *told = find("student, told the tags"), *student = find("student");
+  const metric::Metrics *seeds = find("refined seeds"), *told = find("student, told the tags"),
+                        *student = find("student");
   std::vector<std::string> warnings;
   if (student == nullptr) return warnings;
   const auto lost = [&](const metric::Metrics* one) {

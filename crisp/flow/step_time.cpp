@@ -3,8 +3,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "crisp/flow/bench_train.h"
 #include "crisp/base/random.h"
+#include "crisp/flow/bench_train.h"
 #include "crisp/flow/training_setup.h"
 #include "crisp/model/foundation.h"
 #include "crisp/model/vit_config.h"
@@ -44,7 +44,8 @@ double seconds_to_refine(seed::RefineOptions how, int side) {
   Rng rng(1);
   image::Image photo(side, side);
   for (uint8_t& value : photo.rgb) value = static_cast<uint8_t>(rng.below(256));
-  seed::Posterior p{side, side, {0, 1, 2}, std::vector<float>(3 * static_cast<size_t>(side) * static_cast<size_t>(side))};
+  seed::Posterior p{
+      side, side, {0, 1, 2}, std::vector<float>(3 * static_cast<size_t>(side) * static_cast<size_t>(side))};
   for (float& value : p.probabilities) value = static_cast<float>(rng.uniform(0.1, 1));
   seed::normalise(p);
   return fastest([&] { seed::refine(photo, {}, how, p); }, torch::kCPU);

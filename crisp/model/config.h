@@ -32,7 +32,6 @@ struct EncoderConfig {
   std::optional<VitView> vit;    // then of the fields above only `arch` and `dims` count
 };
 
-
 // "mit_b0" .. "mit_b5", "vit_s14" ..; an unknown name is an error that lists these.
 EncoderConfig encoder_config(const std::string& arch);
 // The same of a ViT that is looked at in another way.

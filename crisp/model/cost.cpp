@@ -86,7 +86,9 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
     parts.push_back(part("presence", parameters_of(*network->presence), macs));
   }
   if (network->propagation) {
-    const auto cells = [&](int64_t side) { return output_cells(encoder, head, encoder.vit ? encoder.vit->side : side); };
+    const auto cells = [&](int64_t side) {
+      return output_cells(encoder, head, encoder.vit ? encoder.vit->side : side);
+    };
     const int64_t walk = head.propagate * ops::kPropagateNeighbours * k;  // and the weights: a dozen operations each
     parts.push_back(part("propagation", parameters_of(*network->propagation),
                          pixels * e + cells(height) * cells(width) * (walk + 12 * ops::kPropagateNeighbours)));

@@ -9,8 +9,8 @@ namespace crisp::model {
 //   Z' = A ... A Z*, A from the colours of the photo at 1/4 of its size (ops/propagate.h)
 //   Z* becomes Z* + g (Z' - Z*), g = sigmoid(Conv1x1(F))
 // A is the one of pixel-adaptive refinement (Ru et al., 2022). As a layer, whose scores learn to be propagated, it is
-// what convolutional spatial propagation (Cheng et al., 2018) is to depth maps. On a frozen ViT, whose tokens are coarse,
-// scores are brought to a finer grid first.
+// what convolutional spatial propagation (Cheng et al., 2018) is to depth maps. On a frozen ViT, whose tokens are
+// coarse, scores are brought to a finer grid first.
 struct PropagationImpl : torch::nn::Module, Drawn {
   PropagationImpl(int64_t width, int64_t steps);
 

@@ -81,8 +81,8 @@ torch::Tensor PackedVit::attention(const torch::Tensor& qkv) const {
   const int64_t batch = qkv.size(0), tokens = qkv.size(1);
   const int64_t width = dim_ / heads_;
   const torch::Tensor all = qkv.view({batch, tokens, 3, heads_, width});
-  const torch::Tensor rows = all.narrow(2, 0, 2).permute({2, 0, 3, 1, 4}).contiguous();          // queries and keys
-  const torch::Tensor columns = all.select(2, 2).permute({0, 2, 3, 1}).contiguous();             // values
+  const torch::Tensor rows = all.narrow(2, 0, 2).permute({2, 0, 3, 1, 4}).contiguous();  // queries and keys
+  const torch::Tensor columns = all.select(2, 2).permute({0, 2, 3, 1}).contiguous();     // values
   const torch::Tensor mixed = torch::empty({batch, tokens, heads_, width}, qkv.options());
   const auto softmax = type_ == torch::kBFloat16 ? softmax_bf16 : softmax_f32;
   const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(width)));

@@ -42,7 +42,8 @@ template <typename T>
     std::fill_n(most, kLanes, wide(scores[0]));
     for (int64_t i = 0; i < columns; ++i) line[i] = wide(scores[i]);
     for (int64_t i = 0; i < even; i += kLanes) {
-      for (int64_t lane = 0; lane < kLanes; ++lane) most[lane] = line[i + lane] > most[lane] ? line[i + lane] : most[lane];
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        most[lane] = line[i + lane] > most[lane] ? line[i + lane] : most[lane];
     }
     for (int64_t i = even; i < columns; ++i) most[0] = std::max(most[0], line[i]);
     const float top = *std::max_element(most, most + kLanes);

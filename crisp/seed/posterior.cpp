@@ -36,8 +36,8 @@ Posterior posterior(const Cams& cams, const Background& background) {
     for (size_t i = 0; i < pixels; ++i) {
       float most = 0;
       for (size_t k = 0; k < count; ++k) most = std::max(most, cams.maps[k * pixels + i]);
-      p.probabilities[i] = static_cast<float>(
-          background.power ? std::pow(std::max(0.0f, 1 - most), background.value) : background.value);
+      p.probabilities[i] = static_cast<float>(background.power ? std::pow(std::max(0.0f, 1 - most), background.value)
+                                                               : background.value);
     }
   }
   p.probabilities.insert(p.probabilities.end(), cams.maps.begin(), cams.maps.end());

@@ -365,8 +365,8 @@ tensor::Metadata SegmentTask::state() const {
   }
   tensor::Metadata facts = {{"relabelled", relabelled_}, {"round", std::to_string(round_)}, {"rounds", rounds}};
   if (trial_) {
-    facts["trial"] = fmt::format("{} {} {} {}", trial_->due, trial_->before.tags, trial_->before.mirror,
-                                 trial_->labels_before);
+    facts["trial"] =
+        fmt::format("{} {} {} {}", trial_->due, trial_->before.tags, trial_->before.mirror, trial_->labels_before);
   }
   return facts;
 }
@@ -384,7 +384,8 @@ void SegmentTask::restore(const tensor::Metadata& facts) {
   if (const auto trial = facts.find("trial"); trial != facts.end()) {
     std::istringstream line(trial->second);
     trial_.emplace();
-    line >> trial_->due >> trial_->before.tags >> trial_->before.mirror >> trial_->labels_before;  // the last may be empty
+    line >> trial_->due >> trial_->before.tags >> trial_->before.mirror >>
+        trial_->labels_before;  // the last may be empty
   }
   if (data_.seeds) use_labels(folder == facts.end() ? "" : folder->second);
 }

@@ -10,7 +10,7 @@ TEST(VitSoftmax, IsTorchsInBothTypes) {
   torch::manual_seed(1);
   for (const int64_t columns : {1, 15, 16, 17, 257, 1025}) {
     const torch::Tensor scores = 30 * torch::randn({5, columns});
-    scores[1] = -1e4;  // equal, whatever they are
+    scores[1] = -1e4;    // equal, whatever they are
     scores[2][0] = 1e4;  // one that takes all
     torch::Tensor ours = scores.clone();
     model::softmax_f32(0.125f, 0, 5, columns, ours.mutable_data_ptr());

@@ -21,7 +21,8 @@ model::Segmenter knowing(double right) {
 TEST(RoundCheck, AMirroredNetworkAgreesWithItselfAsFarAsItIsSymmetric) {
   const Scenes scenes(6);
   // Without a classifier every cell is of the first class, in the mirror too.
-  const train::MasklessScore flat = train::score_without_masks(knowing(0), scenes.samples, 6, torch::kCPU, torch::kFloat);
+  const train::MasklessScore flat =
+      train::score_without_masks(knowing(0), scenes.samples, 6, torch::kCPU, torch::kFloat);
   EXPECT_NEAR(flat.mirror, 100, 1e-9);
   EXPECT_NEAR(flat.tags, 50, 1e-9) << "equal scores: half of the photos have each tag";
   const train::MasklessScore drawn_one =
