@@ -9,7 +9,8 @@
 namespace crisp::train {
 namespace {
 
-constexpr int64_t kWarmUp = 50;
+constexpr double kWarmUp = 1.0 / 7;  // of the steps
+constexpr int64_t kMostPasses = 40;  // over a half's photos
 constexpr size_t kMomentPhotos = 128;
 
 torch::Tensor judged_tokens(feature::Store& store, const std::vector<const GridLabels*>& photos) {
@@ -56,10 +57,13 @@ std::optional<model::TokenHead> learn_half(feature::Store& store, const std::vec
   head->to(device);
   head->train();
   AdamW optimizer({group_of("crossfit", *head, "", options.rate, options.weight_decay)});
-  Progress progress(fmt::format("crossfit {} of 2", half + 1), options.steps);
+  // Few photos are not learned by heart.
+  const auto passes = kMostPasses * static_cast<int64_t>(own.size()) / options.batch;
+  const int64_t steps = std::clamp<int64_t>(passes, 1, options.steps);
+  Progress progress(fmt::format("crossfit {} of 2", half + 1), steps);
   const torch::Tensor none = torch::zeros({}, torch::TensorOptions().device(device));  // of the steps are left out
   Rng rng(seed);
-  for (int64_t step = 0; step < options.steps; ++step) {
+  for (int64_t step = 0; step < steps; ++step) {
     if (stop && stop()) return std::nullopt;
     std::vector<const GridLabels*> batch;
     std::vector<torch::Tensor> labels;
@@ -73,8 +77,8 @@ std::optional<model::TokenHead> learn_half(feature::Store& store, const std::vec
     const torch::Tensor loss = torch::cross_entropy_loss(logits, wanted, {}, at::Reduction::Mean, /*ignore_index=*/255);
     optimizer.zero_grad();
     loss.backward();
-    const double rise = std::min(1.0, static_cast<double>(step + 1) / kWarmUp);
-    const double fall = 1 - static_cast<double>(step) / static_cast<double>(options.steps);
+    const double rise = std::min(1.0, static_cast<double>(step + 1) / (kWarmUp * static_cast<double>(steps)));
+    const double fall = 1 - static_cast<double>(step) / static_cast<double>(steps);
     optimizer.step(rise * fall, none);
     progress.advance();
   }

@@ -9,7 +9,7 @@
 namespace crisp::train {
 
 struct CrossfitOptions {
-  int64_t steps = 350, batch = 16;
+  int64_t steps = 350, batch = 16;  // at most, and no more than 40 passes over a half
   double rate = 1e-3, weight_decay = 1e-2;
   uint64_t seed = 0;
 };
