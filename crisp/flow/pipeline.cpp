@@ -60,8 +60,10 @@ void depart_from_paper(StudentOptions& o) {
   o.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks
   o.task.loss.dice = 0.3;             // more draws masks wide and sure of themselves
   o.task.loss.edges = 4;              // what is learned at edges is learned: inside and outside are easy
-  o.task.loss.doubt = 0.55;           // what was unsure about a label goes on to the student
-  if (!model::is_vit(o.arch)) o.task.loss.presence = 1;  // a ViT's tokens know it by themselves
+  if (!model::is_vit(o.arch)) {  // students on a ViT know what a photo shows, and are not too sure of themselves
+    o.task.loss.presence = 1;
+    o.task.loss.doubt = 0.3;  // what was unsure about a label goes on to the student
+  }
   o.task.relabel.keep_first = o.task.relabel.keep_last = 1;
   o.task.relabel.trust = 0.5;
   o.task.relabel.found_at_least = 0.5;
