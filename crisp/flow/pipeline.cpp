@@ -60,7 +60,7 @@ void depart_from_paper(StudentOptions& o) {
   o.task.loss.heteroscedastic = 0.1;  // enough for variances to be learned; more costs masks
   o.task.loss.dice = 0.3;             // more draws masks wide and sure of themselves
   o.task.loss.edges = 4;              // what is learned at edges is learned: inside and outside are easy
-  if (!model::is_vit(o.arch)) {  // students on a ViT know what a photo shows, and are not too sure of themselves
+  if (!model::is_vit(o.arch)) {       // students on a ViT know what a photo shows, and are not too sure of themselves
     o.task.loss.presence = 1;
     o.task.loss.doubt = 0.3;  // what was unsure about a label goes on to the student
   }
