@@ -1,5 +1,7 @@
 #include "crisp/train/round_check.h"
 
+#include <sstream>
+
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/image/decode.h"
@@ -66,6 +68,25 @@ MasklessScore score_without_masks(model::Segmenter network, const std::vector<da
 
 bool is_lower(const MasklessScore& now, const MasklessScore& before) {
   return now.tags < before.tags - kChance || now.mirror < before.mirror - kChance;
+}
+
+std::string RoundTrial::to_text() const {
+  return fmt::format("{} {} {} {}", due, before.tags, before.mirror, labels_before);
+}
+
+RoundTrial RoundTrial::from_text(const std::string& text) {
+  std::istringstream line(text);
+  RoundTrial trial;
+  line >> trial.due >> trial.before.tags >> trial.before.mirror >> trial.labels_before;  // the last may be empty
+  return trial;
+}
+
+std::string RoundTrial::compared_with(const MasklessScore& after) const {
+  return fmt::format(
+      "the teacher's mean average precision of tags went from {:.1f} to {:.1f}, its agreement with mirrored photos "
+      "from "
+      "{:.1f}% to {:.1f}%",
+      before.tags, after.tags, before.mirror, after.mirror);
 }
 
 }  // namespace crisp::train

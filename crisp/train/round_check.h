@@ -21,4 +21,15 @@ MasklessScore score_without_masks(model::Segmenter network, const std::vector<da
 // Lower by more than chance moves it: a point of either.
 bool is_lower(const MasklessScore& now, const MasklessScore& before);
 
+// A round of relabelling that is yet to be judged.
+struct RoundTrial {
+  int64_t due = 0;  // the step it is judged at
+  MasklessScore before;
+  std::string labels_before;  // where to go back to
+
+  std::string to_text() const;
+  static RoundTrial from_text(const std::string& text);
+  std::string compared_with(const MasklessScore& after) const;  // in words
+};
+
 }  // namespace crisp::train

@@ -228,7 +228,7 @@ Numbers SegmentTask::relabel_now(const Moment& now, int64_t round) {
   if (options_.relabel.checked) {
     const double next = std::min(1.0, options_.relabel.from + options_.relabel.every * static_cast<double>(round));
     const auto until = static_cast<int64_t>(next * static_cast<double>(now.steps));
-    trial_ = Trial{now.step + std::max<int64_t>(1, (until - now.step) / 2), maskless_score(), relabelled_};
+    trial_ = RoundTrial{now.step + std::max<int64_t>(1, (until - now.step) / 2), maskless_score(), relabelled_};
   }
   use_labels(folder);
   return numbers;
@@ -246,12 +246,9 @@ MasklessScore SegmentTask::maskless_score() {
 }
 
 Numbers SegmentTask::judge_round(const Moment& now) {
-  const MasklessScore before = trial_->before, after = maskless_score();
-  const bool lower = is_lower(after, before);
-  const std::string what = fmt::format(
-      "step {}: since round {} the teacher's mean average precision of tags went from {:.1f} to {:.1f}, its agreement "
-      "with mirrored photos from {:.1f}% to {:.1f}%",
-      now.step, round_, before.tags, after.tags, before.mirror, after.mirror);
+  const MasklessScore after = maskless_score();
+  const bool lower = is_lower(after, trial_->before);
+  const std::string what = fmt::format("step {}: since round {} {}", now.step, round_, trial_->compared_with(after));
   if (lower) {
     use_labels(trial_->labels_before);
     log_warning("{}: the round is withdrawn, the labels before it are learned from again", what);
@@ -364,10 +361,7 @@ tensor::Metadata SegmentTask::state() const {
     rounds += fmt::format("{} {} {} {} {} {}\n", step, r.agreement, r.found, r.miou, r.images, r.seconds);
   }
   tensor::Metadata facts = {{"relabelled", relabelled_}, {"round", std::to_string(round_)}, {"rounds", rounds}};
-  if (trial_) {
-    facts["trial"] =
-        fmt::format("{} {} {} {}", trial_->due, trial_->before.tags, trial_->before.mirror, trial_->labels_before);
-  }
+  if (trial_) facts["trial"] = trial_->to_text();
   return facts;
 }
 
@@ -381,12 +375,7 @@ void SegmentTask::restore(const tensor::Metadata& facts) {
   rounds_.clear();
   while (lines >> one.first >> r.agreement >> r.found >> r.miou >> r.images >> r.seconds) rounds_.push_back(one);
   trial_.reset();
-  if (const auto trial = facts.find("trial"); trial != facts.end()) {
-    std::istringstream line(trial->second);
-    trial_.emplace();
-    line >> trial_->due >> trial_->before.tags >> trial_->before.mirror >>
-        trial_->labels_before;  // the last may be empty
-  }
+  if (const auto trial = facts.find("trial"); trial != facts.end()) trial_ = RoundTrial::from_text(trial->second);
   if (data_.seeds) use_labels(folder == facts.end() ? "" : folder->second);
 }
 

@@ -88,15 +88,9 @@ class SegmentTask : public Task {
   // What the loader's threads read; changed only while the loader is drained.
   std::optional<data::SeedFolder> labels_;
   loss::DropOptions drop_;
-  int64_t round_ = 0;       // the last round tried
-  std::string relabelled_;  // the folder in use below the run, empty: the seeds
-  // A round of relabelling that is yet to be judged.
-  struct Trial {
-    int64_t due = 0;  // step
-    MasklessScore before;
-    std::string labels_before;
-  };
-  std::optional<Trial> trial_;
+  int64_t round_ = 0;                // the last round tried
+  std::string relabelled_;           // the folder in use below the run, empty: the seeds
+  std::optional<RoundTrial> trial_;  // of the last round, until it is judged
   std::vector<std::pair<int64_t, RelabelReport>> rounds_;
   std::vector<data::Sample> by_size_;     // what is learned from, in the order of relabelling
   std::unique_ptr<data::Loader> loader_;  // last: its threads end first

@@ -38,6 +38,17 @@ TEST(RoundCheck, AFrozenEncoderIsAskedInItsOwnTypeWithinMixedPrecision) {
   EXPECT_EQ(store.tokens({scenes.samples[0].image}).scalar_type(), torch::kHalf);
 }
 
+TEST(RoundCheck, ATrialSurvivesAsText) {
+  for (const std::string folder : {"", "relabelled/round-02"}) {
+    const train::RoundTrial trial{17, {94.123456789, 98.7}, folder};
+    const train::RoundTrial read = train::RoundTrial::from_text(trial.to_text());
+    EXPECT_EQ(read.due, 17);
+    EXPECT_EQ(read.before.tags, trial.before.tags);
+    EXPECT_EQ(read.before.mirror, trial.before.mirror);
+    EXPECT_EQ(read.labels_before, folder);
+  }
+}
+
 TEST(RoundCheck, APointIsChance) {
   EXPECT_FALSE(train::is_lower({90, 80}, {90.9, 80.9}));
   EXPECT_TRUE(train::is_lower({88.9, 80}, {90, 80}));

@@ -56,6 +56,7 @@ TEST(StudentRun, TwiceAndWithOtherThreadsItIsTheSame) {
 TEST(StudentRun, StoppedAnywhereItEndsWithTheSameBits) {
   Scenes scenes(5);
   train::SegmentOptions options = relabelling();
+  options.relabel.checked = true;
   options.augment = {.crop = 64};
   const Ran whole = finish(scenes, options, scenes.run("whole"), false);
   for (const int stop : {3, 4, 7}) {  // before a round, after it, before the second
