@@ -24,7 +24,7 @@ namespace crisp::flow {
 namespace {
 
 constexpr double kQuickTags = 4500, kQuickCrops = 4000;  // photos a quick run learns from, repeats counted
-constexpr double kVitTags = 14640, kVitCropsQuick = 6600, kVitCrops = 17600;  // the same of runs on a ViT
+constexpr double kVitTags = 14640, kVitCropsQuick = 4800, kVitCrops = 17600;  // the same of runs on a ViT
 
 // What of a training's effective configuration decides its result: all but who computes it, where to, and what is
 // shown meanwhile.
