@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh PROGRAM: the whole way on rendered scenes: photos and tags in, a model, masks and a report out. About five
+# demo.sh PROGRAM: the whole way on rendered scenes: photos and tags in, a model, masks and a report out. About six
 # minutes on two cores. Leaves demo/; a second call goes on where the first one was.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -98,7 +98,7 @@ choice() {
   shift
   learn "$WORK/choice-$name" --data "$VOC" --split fit --val none --seeds "$WORK/train/seeds" --arch vit_s14 \
     --init "$WORK/train/classifier" --epochs 8 --ema-decay 0.97 --amp bf16 --validate-every 0 --no-relabel \
-    --weighting-from 1 --drop-first 0 --drop-last 0 --heteroscedastic 0.1 --dice 0.3 --edges 4 --doubt 0.3 \
+    --weighting-from 1 --drop-first 0 --drop-last 0 --heteroscedastic 0.1 --dice 0.3 --edges 4 --edge-reach 4 --doubt 0.3 \
     --presence 1 --fusion mixed --propagate 10 --features "$WORK/train/features" "$@"
   score "$WORK/choice-$name" held
 }
