@@ -63,6 +63,7 @@ int run_calibrate(const Arguments& arguments);
 int run_show(const Arguments& arguments);
 int run_train(const Arguments& arguments);
 int run_run(const Arguments& arguments);
+int run_recipe(const Arguments& arguments);
 int run_ablate(const Arguments& arguments);
 
 }  // namespace crisp::apps

@@ -32,6 +32,7 @@ constexpr std::array kCommands = {
             run_relabel},
     Command{"calibrate", "shift a trained model's classes until they are found as often as they are tagged",
             run_calibrate},
+    Command{"recipe", "what a run is made by: list the recipes, show one, compare two", run_recipe},
     Command{"ablate", "the paper's tables as grids of trainings, with its figures beside ours", run_ablate},
     Command{"show", "a contact sheet of seeds, a run or a data set, to look at", run_show},
     Command{"predict", "cut out every object in photos: masks, overlays, uncertainty", run_predict},

@@ -37,12 +37,6 @@ int run_relabel(const Arguments& arguments) {
   line.app.add_option("--refine", refine, "none, crf or par: edges of the labels")->delimiter(',');
   line.app.add_option("--trust", r.trust, "in the labels so far, against the model: 0 none, 1 as much as in it")
       ->check(CLI::Range(0.0, 10.0));
-  line.app.add_option("--match-tags", r.match_tags,
-                      "look at so many photos first and shift classes until each is found in as many as are tagged "
-                      "with it; 0: do not");
-  line.app.add_option("--sizes", o.sizes,
-                      "a file with a line `NAME PERCENT` for each class, how much of a photo it fills on the average: "
-                      "shift classes until they do");
   line.app.add_flag("--all", r.all, "label photos too in which the model misses a tag");
   line.app.add_option("--batch", o.batch, "photos of one size at once");
   line.app.add_option("--dtype", dtype, "f32, bf16 or fp16");

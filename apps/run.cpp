@@ -2,7 +2,7 @@
 
 #include "apps/classifier_options.h"
 #include "apps/command_line.h"
-#include "apps/seed_options.h"
+#include "apps/recipe_options.h"
 #include "apps/student_options.h"
 #include "apps/training_options.h"
 #include "crisp/base/interrupt.h"
@@ -52,49 +52,26 @@ int run_run(const Arguments& arguments) {
       "The whole way in one command: learns the tags, finds where they are, trains a CrispFormer that relabels its own "
       "training data, measures it where masks exist, predicts masks and writes OUT/report.html. Stopped or changed, "
       "the same command goes on from where it must.",
-      "  crispformer run --data photos/ --out runs/mine --preset quick\n"
-      "  crispformer run --data VOC2012 --split train_aug --arch mit_b1 --init mit_b1.safetensors --out runs/voc\n");
+      "  crispformer run --data photos/ --out runs/mine --recipe quick\n"
+      "  crispformer run --data VOC2012 --split train_aug --recipe voc12 --out runs/voc\n"
+      "  crispformer run --data photos/ --recipe mine.toml --set loss.edge_weight=2 --out runs/mine\n");
   flow::PipelineOptions o;
-  std::string arch, init;
-  RefineWords words;
-  int crop = -1;
-  double zoom = 0;
-  int64_t classifier_epochs = 0, student_epochs = 0, batch = 0;
+  RecipeWords words;
   bind_tagged_data(line.app, o);
   line.app.add_option("--out", o.out, "folder for everything")->required();
-  line.app.add_option("--preset", o.preset, "quick, standard or paper: sizes, lengths and rates");
-  line.app.add_option(
-      "--arch", arch,
-      "vit_s14 (DINOv2, used as it is; the default of quick and standard), mit_b0 .. mit_b5 (B5: of paper)");
-  line.app.add_option("--init", init, "encoder weights to start from; by default those shipped");
-  line.app.add_option("--crop", crop,
-                      "side of the square that is learned from, of photos as they are; -1: by their size");
-  line.app
-      .add_option("--zoom", zoom, "photos are enlarged by this for the student, which remembers it; 0: small ones are")
-      ->check(CLI::Range(0.0, 8.0));
-  line.app.add_option("--batch", batch, "photos a batch; 0: the preset's");
-  line.app.add_option("--classifier-epochs", classifier_epochs, "0: the preset's");
-  line.app.add_option("--student-epochs", student_epochs, "0: the preset's");
-  bind_refinement(line.app, words, o.seeds.seed);
+  bind_recipe(line.app, words);
   bind_features(line.app, o.features);
   bind_flag(line.app, "--drop-features", o.drop_features, "remove them at the end; what changes is then made anew")
       ->group("Features of a frozen encoder (vit_s14)");
   if (!line.parse(arguments)) return 0;
 
   const torch::Device device = tensor::parse_device(line.device);
-  flow::apply_pipeline_preset(o.preset, device, arch, init, o);
-  o.seeds.background = apply(words, o.seeds.seed);
-  o.seeds.crf = words.crf;
-  if (classifier_epochs > 0) o.classifier.trainer.epochs = classifier_epochs;
-  if (student_epochs > 0) o.student.trainer.epochs = student_epochs;
-  if (batch > 0) o.classifier.task.batch = o.student.task.batch = batch;
-  o.classifier.task.augment.crop = o.student.task.augment.crop = crop;
-  o.student.zoom = zoom;
+  o.recipe = recipe_of(words);
   o.seed = line.seed;
   o.threads = line.threads;
   o.command = as_typed("run", arguments);
   o.config = line.effective_config();
-  flow::fill_pipeline(o);
+  flow::fill_pipeline(o, device);
   keep_configurations(o);
   const InterruptGuard interrupt;
   const flow::PipelineResult result = flow::run_pipeline(o, device, [&] { return interrupt.requested(); });

@@ -16,15 +16,12 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
   app.add_option("--zoom", o.zoom,
                  "photos are enlarged by this, in training and ever after (the model knows): small photos gain")
       ->check(CLI::Range(0.1, 8.0));
-  app.add_option("--match-tags", o.task.relabel.match_tags,
-                 "look at so many photos and shift classes until each is found in as many as are tagged with it: in "
-                 "relabelling, and in the model; 0: do not");
-  app.add_option("--sizes", o.sizes,
-                 "a file with a line `NAME PERCENT` for each class, how much of a photo it fills on the average: "
-                 "classes are shifted until they do, in relabelling and in the model");
   const char* rows = kMethodGroup;
   app.add_option("--width", o.width, "channels of the head; 0: 256 for B0 and B1, 384 above")->group(rows);
   app.add_option("--fine", o.fine, "vit_s14: cells of the decoder's grid along a token's side; costs as its square")
+      ->group(rows);
+  app.add_option("--hidden", o.hidden, "channels inside the decoder's branches")
+      ->check(CLI::Range(1, 4096))
       ->group(rows);
   app.add_option("--dropout", o.dropout, "of whole channels of the fused map")
       ->check(CLI::Range(0.0, 0.9))
@@ -33,9 +30,10 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
       ->check(CLI::Range(0.0, 0.9))
       ->group(rows);
   app.add_option("--temperature", o.temperature, "of the softmax over scales")->check(CLI::PositiveNumber)->group(rows);
-  app.add_option("--fusion", o.fusion, "dmf, mixed (DMF with the ReLU after the weighted sum), concat or mean")
-      ->group(rows);
+  app.add_option("--fusion", o.fusion, "dmf, concat or mean")->group(rows);
   app.add_option("--modulation", o.modulation, "U-DMF: per_scale, literal or off")->group(rows);
+  bind_flag(app, "--modulation-minmax", o.modulation_minmax, "U-DMF by uncertainty normalised over the image")
+      ->group(rows);
   bind_flag(app, "--boundary-on-e1", o.boundary_on_e1, "boundary head on the finest map instead of the fused one")
       ->group(rows);
   app.add_option("--propagate", o.propagate,
@@ -54,17 +52,9 @@ void bind_student(CLI::App& app, flow::StudentOptions& o) {
          "pixels near an edge of the labels count so many times more in cross-entropy and Dice; 0: as others do")
       ->group(losses);
   app.add_option("--edge-reach", l.edge_reach, "what --edges calls near, in pixels of the crop")->group(losses);
-  app.add_option("--doubt", l.doubt,
-                 "cross-entropy: share of the most uncertain label that goes to all classes alike; 0: every label is "
-                 "believed")
-      ->group(losses);
-  app.add_option("--presence", l.presence,
-                 "weight; above 0 the network also says which classes a photo shows, learned from its tags, and pixels "
-                 "are of those: not in the paper")
-      ->group(losses);
-  bind_flag(app, "--balanced", l.balanced, "cross-entropy as the mean of background and foreground")->group(losses);
-  bind_flag(app, "--weight-by-class", l.weight.by_class,
-            "uncertainty discounts pixels within a class, not whole classes")
+  app.add_option("--weighting-strength", l.weight.strength, "beta: uncertain pixels count exp(-beta U)")->group(losses);
+  bind_flag(app, "--weighting-minmax", o.weighting_minmax,
+            "U from the least to the most of each image, not by percentiles")
       ->group(losses);
   bind_flag(app, "--label-variance", l.label_variance, "heteroscedastic: the labelled class's variance")->group(losses);
   bind_flag(app, "--discount-boundary", l.discount_boundary, "uncertain pixels count less in the boundary loss too")

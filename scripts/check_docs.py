@@ -6,7 +6,7 @@
 
 Rules: relative links lead to files; files named in `backticks` below our folders exist (names with capitals or signs
 are patterns and are left alone); the README's table has a row `crispformer NAME` for each command of the program,
-and no other.
+and no other; docs/options.md is what the program says.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-FOLDERS = "apps|bench|cmake|crisp|docs|examples|scripts|tests|weights"
+FOLDERS = "apps|bench|cmake|crisp|docs|examples|recipes|scripts|tests|weights"
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 FILE = re.compile(rf"`((?:{FOLDERS})/[a-z0-9_./]+\.[a-z]+)`")
 COMMAND_ROW = re.compile(r"^\| `crispformer (\w[\w-]*)", re.MULTILINE)
@@ -72,9 +72,12 @@ def main():
     if arguments.program:
         told = subprocess.run([arguments.program, "--help"], capture_output=True, text=True, check=True).stdout
         breaches += check_commands((root / "README.md").read_text(), told)
+        fields = subprocess.run([arguments.program, "recipe", "options"], capture_output=True, text=True, check=True).stdout
+        if fields != (root / "docs/options.md").read_text():
+            breaches.append("docs/options.md: not what the program says: crispformer recipe options > docs/options.md")
     if breaches:
         raise SystemExit("\n".join(breaches) + f"\nerror: {len(breaches)} places where the documents are wrong")
-    print("docs: links, files and commands are there")
+    print("docs: links, files, commands and fields are there")
 
 
 if __name__ == "__main__":

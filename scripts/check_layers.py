@@ -21,7 +21,7 @@ SOURCES = {".h", ".cpp", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 NAMESPACE = re.compile(r"^namespace (crisp[\w:]*)")
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
-GENERATED = {"crisp_commit.h"}
+GENERATED = {"crisp_commit.h", "crisp_recipes.h"}
 
 
 def read_layers(text):

@@ -11,5 +11,5 @@ show() {
 
 program=$1
 show synth --out demo/scenes --images 560 --size 160 --zoom 1.5
-show run --data demo/scenes --out demo/run --preset quick --crop 128
+show run --data demo/scenes --out demo/run --recipe quick
 printf '\nThe report, for a browser: %s\n' "demo/run/report.html"

@@ -35,6 +35,7 @@ libcli11-dev       CLI/CLI.hpp
 nlohmann-json3-dev nlohmann/json.hpp
 libspdlog-dev      spdlog/spdlog.h
 libfmt-dev         fmt/format.h
+libtomlplusplus-dev toml++/toml.h
 libjpeg-dev        jpeglib.h
 libpng-dev         png.h
 libgtest-dev       gtest/gtest.h

@@ -18,9 +18,8 @@ struct Example {
   image::Mask uncertainty;  // of the labels, 0..255
   image::Mask padding;      // 255 on padding, 0 on the photo
   std::vector<int> tags;
-  std::vector<int> unsure;  // classes of the photo that the crop may have lost
-  Features tokens;          // what a frozen encoder says of the photo, before any augmentation
-  bool mirrored = false;    // by augmentation: `tokens` are not
+  Features tokens;        // what a frozen encoder says of the photo, before any augmentation
+  bool mirrored = false;  // by augmentation: `tokens` are not
   // What the segmentation loss wants to know of the labels; made after augmentation.
   image::Mask band;             // where their edges are
   std::vector<float> distance;  // to the nearest edge

@@ -83,8 +83,7 @@ Grid fusion() {
             "weights to modulate).",
             {percent("mIoU", &Headline::miou), percent("mDice", &Headline::mdice),
              percent("boundary F1", &Headline::boundary_f1), percent("small objects", &Headline::small_object_recall)},
-            {row("concatenation", "concat"), row("mean", "mean"), row("DMF", "dmf"),
-             row("DMF, ReLU after the sum (not the paper's)", "mixed")}};
+            {row("concatenation", "concat"), row("mean", "mean"), row("DMF", "dmf")}};
   grid.rows[2].key = "A6-U4";
   return grid;
 }

@@ -42,11 +42,7 @@ loss::Targets some_targets(const StepOptions& options) {
     distance[i].copy_(torch::from_blob(far.data(), {side, side}, torch::kFloat));
   }
   const auto there = [&](const torch::Tensor& target) { return target.to(options.device); };
-  return {.labels = there(labels),
-          .band = there(band),
-          .distance = there(distance),
-          .presence = there(torch::ones({options.batch, classes - 1})),
-          .doubt = there(torch::full(labels.sizes(), 0.3f))};
+  return {.labels = there(labels), .band = there(band), .distance = there(distance)};
 }
 
 // As a cache has them; undefined on other encoders.
@@ -94,12 +90,9 @@ std::function<void()> training_step(const StepOptions& options) {
       const tensor::Autocast mixed(all->options.device, all->options.dtype);
       const model::Prediction said =
           all->student->forward(all->images, {.modulate = true, .boundary = true, .tokens = all->tokens});
-      loss = loss::total({.logits = said.logits,
-                          .refined = said.refined,
-                          .variance = said.variance,
-                          .boundary = said.boundary,
-                          .presence = said.presence},
-                         all->targets, all->options.loss)
+      loss = loss::total(
+                 {.logits = said.logits, .refined = said.refined, .variance = said.variance, .boundary = said.boundary},
+                 all->targets, all->options.loss)
                  .sum;
     }
     loss.backward();

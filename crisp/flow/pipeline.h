@@ -7,13 +7,14 @@
 #include "crisp/flow/seeds.h"
 #include "crisp/flow/train_classifier.h"
 #include "crisp/flow/train_student.h"
+#include "crisp/recipe/recipe.h"
 
 namespace crisp::flow {
 
 // `crispformer run`: from photos and tags to a model, its masks and a report.
 struct PipelineOptions {
   Path data, out;
-  std::string preset = "standard";
+  recipe::Recipe recipe;
   std::string split = "train", val = "auto", tags_from = "auto", tags;
   ClassifierOptions classifier;
   SeedsOptions seeds;
@@ -25,13 +26,9 @@ struct PipelineOptions {
   int threads = 2;
 };
 
-// Fills sizes, epochs, architecture and rates of all stages: "quick" (minutes on a laptop's CPU), "standard" (hours
-// there, minutes on a GPU), "paper" (the paper's lengths and rates). `init` may be empty: the shipped weights.
-void apply_pipeline_preset(const std::string& name, torch::Device device, const std::string& arch,
-                           const std::string& init, PipelineOptions& options);
-
-// Brings what the stages share (data, split, seeds, threads, folders, crop) from the pipeline's options to theirs.
-void fill_pipeline(PipelineOptions& options);
+// Settles the recipe by the photos and the device, and brings it and what the stages share (data, split, seeds,
+// threads, folders) to their options.
+void fill_pipeline(PipelineOptions& options, torch::Device device);
 
 struct PipelineResult {
   bool complete = false;

@@ -162,7 +162,7 @@ std::vector<std::string> warnings_of(const std::vector<report::PipelineScores>& 
   if (lost(told) > kToldTags) {
     warnings.push_back(
         fmt::format("Told the tags, the student is {:.1f} points of mIoU below the seeds: it has not learned all that "
-                    "they know. Let it learn longer (--student-epochs) or take --preset standard.",
+                    "they know. Let it learn longer: set student.schedule.epochs, or take the recipe standard.",
                     lost(told)));
   }
   if (lost(student) > kUntold) {
@@ -191,7 +191,7 @@ std::string pipeline_report(const PipelineReport& run, torch::Device device) {
   page.facts = {{"photos", std::to_string(run.dataset.samples(o.split).size())},
                 {"classes", std::to_string(run.dataset.classes.size() - 1)},
                 {"encoder", o.student.arch},
-                {"preset", o.preset},
+                {"recipe", o.recipe.name},
                 {"device", tensor::device_name(device)}};
   page.predict_command =
       fmt::format("crispformer predict photo.jpg --model {} --out cut", (o.out / "student").string());

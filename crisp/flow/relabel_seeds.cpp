@@ -3,7 +3,6 @@
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
-#include "crisp/data/class_sizes.h"
 #include "crisp/flow/evaluate_model.h"
 #include "crisp/flow/train_classifier.h"
 #include "crisp/infer/size_order.h"
@@ -16,7 +15,6 @@ train::RelabelReport relabel_seeds(const RelabelSeedsOptions& options, torch::De
   const data::Dataset dataset =
       open_tagged(options.data, options.split, options.tags_from, options.tags, options.seed, options.workers);
   train::RelabelOptions relabel = options.relabel;
-  if (!options.sizes.empty()) relabel.sizes = data::read_class_sizes(options.sizes, dataset.classes);
   train::check(relabel);
   std::optional<data::SeedFolder> before;
   if (!options.seeds.empty()) {

@@ -9,7 +9,6 @@ struct RelabelSeedsOptions {
   Path data;
   std::string split = "train", tags_from = "auto", tags;
   Path model, seeds, out;
-  Path sizes;  // data/class_sizes.h; empty: none are known
   torch::ScalarType dtype = torch::kFloat;
   train::RelabelOptions relabel;
   FeatureOptions features;  // of a frozen encoder

@@ -91,10 +91,9 @@ int typical_side(const std::vector<data::Sample>& samples) {
   return sides[sides.size() / 2];
 }
 
-int default_crop(const std::vector<data::Sample>& samples) {
-  const int median = typical_side(samples);
-  return median > 400 ? 448 : std::clamp((median + 31) / 32 * 32, 64, 320);
-}
+int crop_for(int typical_side) { return typical_side > 400 ? 448 : std::clamp((typical_side + 31) / 32 * 32, 64, 320); }
+
+int default_crop(const std::vector<data::Sample>& samples) { return crop_for(typical_side(samples)); }
 
 void apply_arch(const std::string& arch, ClassifierOptions& o) {
   if (!model::is_vit(arch)) return;

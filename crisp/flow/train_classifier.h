@@ -37,8 +37,9 @@ data::Dataset open_tagged(const Path& data, const std::string& split, const std:
 // The median of the photos' long sides, by a sample; 320 where none can be read.
 int typical_side(const std::vector<data::Sample>& samples);
 
-// Crop for photos of this size: 320 up to 400 pixels (less for smaller photos), 448 above; the median of a sample.
-int default_crop(const std::vector<data::Sample>& samples);
+// Crop for photos of this long side: 320 up to 400 pixels (less for smaller photos), 448 above.
+int crop_for(int typical_side);
+int default_crop(const std::vector<data::Sample>& samples);  // by the median of a sample
 
 // Stage A's first half: learns tags into a run folder. False when `stop` ended it early; everything is saved then.
 bool train_classifier(const ClassifierOptions& options, torch::Device device, const std::function<bool()>& stop);

@@ -5,7 +5,6 @@
 #include "crisp/base/error.h"
 #include "crisp/base/log.h"
 #include "crisp/base/text.h"
-#include "crisp/data/class_sizes.h"
 #include "crisp/flow/run_folder.h"
 #include "crisp/flow/seen_photos.h"
 #include "crisp/flow/train_classifier.h"
@@ -32,15 +31,15 @@ Value choose(const char* option, const std::string& word,
 train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
   const int64_t width = o.width > 0 ? o.width : model::default_width(o.arch);
   train::StudentConfig config = train::student_row(o.ablation, o.uncertainty, width, static_cast<int64_t>(classes));
+  config.head.hidden = o.hidden;
+  config.head.modulation_minmax = o.modulation_minmax;
   config.head.dropout = o.dropout;
   config.head.temperature = o.temperature;
   config.head.boundary_on_e1 = o.boundary_on_e1;
   config.head.propagate = o.propagate;
-  const auto fusion = choose<model::Fusion>("--fusion", o.fusion,
-                                            {{"dmf", model::Fusion::kDmf},
-                                             {"mixed", model::Fusion::kMixed},
-                                             {"concat", model::Fusion::kConcat},
-                                             {"mean", model::Fusion::kMean}});
+  const auto fusion = choose<model::Fusion>(
+      "--fusion", o.fusion,
+      {{"dmf", model::Fusion::kDmf}, {"concat", model::Fusion::kConcat}, {"mean", model::Fusion::kMean}});
   const auto modulation = choose<model::Modulation>("--modulation", o.modulation,
                                                     {{"off", model::Modulation::kOff},
                                                      {"literal", model::Modulation::kLiteral},
@@ -48,7 +47,8 @@ train::StudentConfig student_config(const StudentOptions& o, size_t classes) {
   if (config.head.kind == model::HeadKind::kCrispformer) {
     config.head.fusion = fusion;
     const bool row_has_it = config.head.modulation != model::Modulation::kOff;
-    config.head.modulation = row_has_it && is_dynamic(config.head.fusion) ? modulation : model::Modulation::kOff;
+    config.head.modulation =
+        row_has_it && config.head.fusion == model::Fusion::kDmf ? modulation : model::Modulation::kOff;
   }
   if (o.no_relabel) config.relabel = false;
   return config;
@@ -141,7 +141,6 @@ model::SegmenterConfig segmenter_config(const StudentOptions& options, const Cla
   config.head = student_config(options, classes.size()).head;
   if (!has_background(classes)) config.head.offsets = model::without_background(config.head.classes);
   config.head.zoom = options.zoom;
-  config.head.presence = options.task.loss.presence > 0;
   config.classes = classes;
   return config;
 }
@@ -169,11 +168,11 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   task_options.augment.scale_high *= options.zoom;
   const loss::Options& wanted = options.task.loss;
   task_options.loss.weighting = wanted.weighting && row.loss.weighting;
+  if (options.weighting_minmax) task_options.loss.weight.range = ops::Range::kMinMax;
   task_options.loss.weight.aleatoric = row.loss.weight.aleatoric;
   task_options.loss.weight.entropy = row.loss.weight.entropy;
   task_options.relabel.on = row.relabel && !supervised;
   task_options.relabel.sources = row.sources;
-  if (!options.sizes.empty()) task_options.relabel.sizes = data::read_class_sizes(options.sizes, dataset.classes);
   task_options.relabel.refine.chain = seed::parse_refinements({options.relabel_refine});
   if (task_options.relabel.refine.has(seed::Refinement::kAffinity)) {
     throw UsageError("--relabel-refine affinity: it is none, crf or par");
@@ -192,7 +191,6 @@ StudentReport train_student(const StudentOptions& options, torch::Device device,
   const std::shared_ptr<feature::Store> store =
       begin_on(*student->encoder, weights, options.features, options.out, device);
   if (!store && !weights.empty()) model::load_encoder(*student->encoder, weights);
-  if (!weights.empty() && config.head.presence) model::load_presence(student, weights);
   model::Segmenter teacher(config);
   tensor::load_into(*teacher, tensor::state_of(*student), "the student");
   model::share_foundation(*student->encoder, *teacher->encoder);

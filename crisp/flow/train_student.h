@@ -10,13 +10,14 @@ namespace crisp::flow {
 
 struct StudentOptions {
   Path data, seeds, out;
-  Path sizes;  // data/class_sizes.h; empty: none are known
   std::string split = "train", val = "auto", tags_from = "auto", tags;
   std::string labels = "seeds";  // or masks: the fully supervised upper bound
   std::string arch = "mit_b0", init;
   std::string ablation = "A6", uncertainty = "U4";
   int64_t width = 0;  // of the head; 0: the architecture's
-  int64_t fine = 2;   // on a ViT: cells of the network's grid along a token's side
+  int64_t hidden = 64;
+  bool modulation_minmax = false, weighting_minmax = false;
+  int64_t fine = 2;  // on a ViT: cells of the network's grid along a token's side
   double dropout = 0.1, drop_path = 0.1, temperature = 1;
   double zoom = 1;  // photos are enlarged by this, in training and ever after; the augmentation's scales multiply it
   std::string fusion = "dmf", modulation = "per_scale";

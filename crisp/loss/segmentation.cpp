@@ -14,19 +14,6 @@ torch::Tensor weighted_cross_entropy(const torch::Tensor& cross_entropy, const P
   return mean_over(cross_entropy * weighted(pixels.valid, weight), pixels.valid);
 }
 
-torch::Tensor doubted_cross_entropy(const torch::Tensor& cross_entropy, const torch::Tensor& log_probabilities,
-                                    const torch::Tensor& doubt) {
-  return cross_entropy - doubt * (cross_entropy + log_probabilities.mean(1));
-}
-
-torch::Tensor balanced_cross_entropy(const torch::Tensor& cross_entropy, const Pixels& pixels,
-                                     const torch::Tensor& weight) {
-  const torch::Tensor foreground = (pixels.index > 0).to(torch::kFloat);  // 0 where not valid
-  const torch::Tensor background = pixels.valid - foreground;
-  const auto term = [&](const torch::Tensor& side) { return mean_over(cross_entropy * weighted(side, weight), side); };
-  return 0.5 * (term(background) + term(foreground));
-}
-
 torch::Tensor soft_dice(const torch::Tensor& probabilities, const torch::Tensor& of_label, const Pixels& pixels,
                         const torch::Tensor& weight) {
   const torch::Tensor counted = weighted(pixels.valid, weight);           // M w

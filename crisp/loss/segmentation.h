@@ -11,16 +11,6 @@ namespace crisp::loss {
 torch::Tensor weighted_cross_entropy(const torch::Tensor& cross_entropy, const Pixels& pixels,
                                      const torch::Tensor& weight);
 
-// (1 - d) CE + d mean_k(-log p_k): cross-entropy to a label that is believed by 1 - d [N, H, W], the rest being shared
-// by all classes. Label smoothing (Szegedy et al., 2016) where labels are doubtful, and there alone.
-torch::Tensor doubted_cross_entropy(const torch::Tensor& cross_entropy, const torch::Tensor& log_probabilities,
-                                    const torch::Tensor& doubt);
-
-// The mean of two such terms, one over the pixels labelled background and one over all others; a term without
-// pixels is 0. Images that are nearly all background otherwise teach little else.
-torch::Tensor balanced_cross_entropy(const torch::Tensor& cross_entropy, const Pixels& pixels,
-                                     const torch::Tensor& weight);
-
 // Soft Dice over the batch: the mean over classes k that have a valid pixel of
 //   1 - (2 sum(M w P_k Y_k) + 1) / (sum(M w P_k) + sum(M w Y_k) + 1),
 // P = `probabilities` [N, K, H, W], Y_k = 1 where the label is k. 0 when no class is present. `of_label` [N, H, W] is

@@ -9,7 +9,6 @@
 #include "crisp/loss/edge_weight.h"
 #include "crisp/loss/edges.h"
 #include "crisp/loss/heteroscedastic.h"
-#include "crisp/loss/presence.h"
 #include "crisp/loss/segmentation.h"
 #include "crisp/loss/surface.h"
 
@@ -36,11 +35,8 @@ void check_shapes(const Outputs& outputs, const Targets& targets) {
   if (outputs.logits.defined()) check_shape("logits", outputs.logits, {batch, classes, -1, -1});
   if (outputs.variance.defined()) check_shape("variance", outputs.variance, {batch, classes, -1, -1});
   if (outputs.boundary.defined()) check_shape("boundary", outputs.boundary, {batch, 1, -1, -1});
-  if (outputs.presence.defined()) check_shape("presence", outputs.presence, {batch, classes - 1});
-  if (targets.presence.defined()) check_shape("presence target", targets.presence, {batch, classes - 1});
   if (targets.band.defined()) check_shape("band", targets.band, map);
   if (targets.distance.defined()) check_shape("distance", targets.distance, map);
-  if (targets.doubt.defined()) check_shape("doubt", targets.doubt, map);
 }
 
 // Adds up the parts that are on.
@@ -70,7 +66,6 @@ void check(const Options& options) {
                                                     {"heteroscedastic", options.heteroscedastic},
                                                     {"boundary", options.boundary},
                                                     {"surface", options.surface},
-                                                    {"presence", options.presence},
                                                     {"uncertainty", options.weight.strength},
                                                     {"edge", options.edges}};
   for (const auto& [name, weight] : weights) {
@@ -79,8 +74,6 @@ void check(const Options& options) {
   if (!(options.edge_reach > 0 && options.edge_reach < kEdgeLimit)) {
     throw UsageError("--edge-reach {}: it lies between 0 and {} pixels", options.edge_reach, kEdgeLimit);
   }
-  if (!(options.doubt >= 0 && options.doubt <= 1))
-    throw UsageError("--doubt {}: it lies between 0 and 1", options.doubt);
 }
 
 Total total(const Outputs& outputs, const Targets& targets, const Options& options) {
@@ -95,7 +88,6 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
   if (options.weighting) {
     const torch::Tensor uncertainty = uncertainty_map(outputs.refined, outputs.variance, options.weight);
     if (uncertainty.defined()) weight = uncertainty_weight(uncertainty, height, width, options.weight.strength);
-    if (weight.defined() && options.weight.by_class) weight = balanced_by_label(weight, pixels);
   }
 
   torch::Tensor counts = weight;  // how much a pixel counts in cross-entropy and Dice
@@ -109,13 +101,7 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
   const torch::Tensor refined = log_probabilities(outputs.refined);
   const torch::Tensor cross_entropy = pixel_cross_entropy(refined, pixels);
   if (options.cross_entropy > 0) {
-    const auto loss = options.balanced ? balanced_cross_entropy : weighted_cross_entropy;
-    torch::Tensor believed = cross_entropy;
-    if (options.doubt > 0) {
-      need(targets.doubt, "the uncertainty of labels", "doubted cross-entropy");
-      believed = doubted_cross_entropy(cross_entropy, refined, options.doubt * targets.doubt);
-    }
-    sum.add("cross_entropy", options.cross_entropy, loss(believed, pixels, counts));
+    sum.add("cross_entropy", options.cross_entropy, weighted_cross_entropy(cross_entropy, pixels, counts));
   }
   if (options.dice > 0 || options.surface > 0) {
     const torch::Tensor probabilities = refined.exp();
@@ -147,10 +133,6 @@ Total total(const Outputs& outputs, const Targets& targets, const Options& optio
     const torch::Tensor logits = upsampled(outputs.boundary, height, width).squeeze(1);
     const torch::Tensor value = boundary(logits, targets.band, options.discount_boundary ? weight : torch::Tensor());
     sum.add("boundary", options.boundary, value);
-  }
-  if (options.presence > 0 && outputs.presence.defined()) {
-    need(targets.presence, "which classes are there", "presence");
-    sum.add("presence", options.presence, presence(outputs.presence, targets.presence));
   }
   return sum.take();
 }

@@ -14,16 +14,13 @@ struct Options {
   double dice = 1;
   double heteroscedastic = 0.5;
   double boundary = 0.5;
-  double surface = 0;   // the paper's optional term, there with 0.1
-  double presence = 0;  // of classes in photos; not in the paper
+  double surface = 0;  // the paper's optional term, there with 0.1
 
   double edges = 0;        // cross-entropy and Dice: pixels near a label's edge count 1 + edges times; not in the paper
   double edge_reach = 12;  // what is near, in pixels
-  double doubt = 0;  // cross-entropy: how little the label of the most uncertain pixel is believed; not in the paper
 
   bool weighting = true;  // discount uncertain pixels: w = exp(-2 U), else w = 1
   WeightOptions weight;
-  bool balanced = false;            // cross-entropy: mean of a background and a foreground term
   bool label_variance = false;      // heteroscedastic: sigma^2 of the labelled class, not the mean over classes
   bool discount_boundary = false;   // w in the boundary loss too
   bool surface_everywhere = false;  // surface: on pixels at and next to label 255 too, as the formula has it
@@ -39,7 +36,6 @@ struct Outputs {
   torch::Tensor refined;   // Z*; the same tensor as Z is fine   [N, K, h, w]
   torch::Tensor variance;  // sigma^2                            [N, K, h, w]
   torch::Tensor boundary;  // edge logits                        [N, 1, h, w]
-  torch::Tensor presence;  // is the class there?                [N, K-1]
 };
 
 // What it should have said, on the same device. `band` and `distance` may be undefined where their part is off.
@@ -47,12 +43,10 @@ struct Targets {
   torch::Tensor labels;    // uint8; 255, and all that is no class, is ignored                  [N, H, W]
   torch::Tensor band;      // uint8; boundary_band() of the labels before uncertain ones went   [N, H, W]
   torch::Tensor distance;  // f32; edge_distance() of the same                                  [N, H, W]
-  torch::Tensor presence;  // f32; 1 there, 0 not, -1 not known                                 [N, K-1]
-  torch::Tensor doubt;     // f32, 0..1; of the labels                                          [N, H, W]
 };
 
 struct Part {
-  std::string name;     // cross_entropy, dice, heteroscedastic, boundary, surface, presence
+  std::string name;     // cross_entropy, dice, heteroscedastic, boundary, surface
   torch::Tensor value;  // 0-dim f32 without gradient, before its weight
 };
 

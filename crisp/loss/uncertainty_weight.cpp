@@ -19,10 +19,4 @@ torch::Tensor uncertainty_weight(const torch::Tensor& uncertainty, int64_t heigh
   return (upsampled(uncertainty, height, width).squeeze(1) * -strength).exp();
 }
 
-torch::Tensor balanced_by_label(const torch::Tensor& weight, const Pixels& pixels) {
-  const torch::Tensor sums = sum_by_label(weight * pixels.valid, pixels), counts = sum_by_label(pixels.valid, pixels);
-  const torch::Tensor mean = (sums / counts.clamp_min(1)).clamp_min(1e-3);  // exp(-beta) is above it for any sane beta
-  return weight / mean.index_select(0, pixels.index.flatten()).view_as(weight);
-}
-
 }  // namespace crisp::loss

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "crisp/base/error.h"
+#include "crisp/model/best_cells.h"
 #include "crisp/model/foundation.h"
 #include "crisp/model/load.h"
-#include "crisp/model/presence.h"
 #include "crisp/tensor/checkpoint.h"
 #include "crisp/tensor/json_text.h"
 

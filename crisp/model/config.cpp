@@ -9,8 +9,7 @@
 
 namespace crisp::model {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(
-    Fusion, {{Fusion::kDmf, "dmf"}, {Fusion::kMixed, "mixed"}, {Fusion::kConcat, "concat"}, {Fusion::kMean, "mean"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Fusion, {{Fusion::kDmf, "dmf"}, {Fusion::kConcat, "concat"}, {Fusion::kMean, "mean"}})
 NLOHMANN_JSON_SERIALIZE_ENUM(Modulation, {{Modulation::kOff, "off"},
                                           {Modulation::kLiteral, "literal"},
                                           {Modulation::kPerScale, "per_scale"}})
@@ -30,7 +29,6 @@ void for_each_option(Head& head, Visit&& visit) {
   visit("zoom", head.zoom);
   visit("side", head.side);
   visit("offsets", head.offsets);
-  visit("presence", head.presence);
   visit("fusion", head.fusion);
   visit("variance", head.variance);
   visit("refine", head.refine);
@@ -131,8 +129,10 @@ void read_json_text(const std::string& text, const std::string& source, HeadConf
       if (Json(field) != *at) throw Error("{}: head option '{}' has the unknown value {}", source, name, at->dump());
       json.erase(at);
     });
-    // A second network that earlier versions knew: their files name it where they have none, too.
-    if (const auto none = json.find("recogniser"); none != json.end() && *none == "") json.erase(none);
+    // Parts that earlier versions knew: their files name them where they have none, too.
+    for (const auto& [name, none] : {std::pair<const char*, Json>{"recogniser", ""}, {"presence", false}}) {
+      if (const auto at = json.find(name); at != json.end() && *at == none) json.erase(at);
+    }
     if (!json.empty()) {
       throw Error("{}: unknown head option '{}'; the version of the program that wrote the file can read it", source,
                   json.begin().key());

@@ -40,11 +40,8 @@ const std::vector<std::string>& known_archs();
 
 enum class HeadKind { kSegformer, kCrispformer };
 
-// How the four projected scales become one map. `mixed` is DMF with the ReLU after the weighted sum instead of before.
-enum class Fusion { kDmf, kMixed, kConcat, kMean };
-
-// Whether weights of the scales are learned, pixel by pixel.
-constexpr bool is_dynamic(Fusion fusion) { return fusion == Fusion::kDmf || fusion == Fusion::kMixed; }
+// How the four projected scales become one map. DMF learns weights of the scales, pixel by pixel.
+enum class Fusion { kDmf, kConcat, kMean };
 
 // U-DMF. `literal` is the paper's formula, which a softmax cancels; `per_scale` learns one alpha a scale.
 enum class Modulation { kOff, kLiteral, kPerScale };
@@ -62,7 +59,6 @@ struct HeadConfig {
   double zoom = 1;   // photos are enlarged by this before the encoder sees them; the network was trained so
   int64_t side = 0;  // typical long side of the photos it learned from; 0: not known. Much larger ones are shrunk
   std::vector<double> offsets;  // added to the final scores, one a class; none: nothing is (train/class_match.h)
-  bool presence = false;        // a branch that says which classes the photo shows (presence.h)
   // CrispFormer only.
   Fusion fusion = Fusion::kDmf;
   bool variance = true;

@@ -81,10 +81,6 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
   for (size_t i = 0; i < 4; ++i) projection += grids[i].size() * encoder.dims[i] * e;
   const auto small_head = [&](int64_t in, int64_t out) { return pixels * (9 * in * head.hidden + head.hidden * out); };
 
-  if (network->presence) {
-    const int64_t macs = grids[3].size() * encoder.dims[3] * (k - 1);
-    parts.push_back(part("presence", parameters_of(*network->presence), macs));
-  }
   if (network->propagation) {
     const auto cells = [&](int64_t side) {
       return output_cells(encoder, head, encoder.vit ? encoder.vit->side : side);
@@ -105,7 +101,7 @@ std::vector<PartCost> cost_of(Segmenter& network, int64_t height, int64_t width)
     return parts;
   }
   parts.push_back(part("projection", count("project"), projection));
-  if (is_dynamic(head.fusion)) {
+  if (head.fusion == Fusion::kDmf) {
     int64_t low = 0;
     for (const Grid& g : grids) low += g.size() * e;
     PartCost dmf{"dynamic fusion", count("score"), 4 * pixels * e, low};

@@ -26,7 +26,7 @@ torch::Tensor min_max(const torch::Tensor& u) {
 CrispformerHeadImpl::CrispformerHeadImpl(const EncoderConfig& encoder, const HeadConfig& head) : config(head) {
   project = register_module("project", torch::nn::ModuleList());
   for (const int64_t dim : encoder.dims) project->push_back(ConvNorm(dim, head.width, 1));
-  if (is_dynamic(head.fusion)) {
+  if (head.fusion == Fusion::kDmf) {
     score = register_module("score", torch::nn::ModuleList());
     for (int i = 0; i < 4; ++i) score->push_back(Conv(ConvShape{.in = head.width, .out = 1}));
     if (head.modulation != Modulation::kOff) {
@@ -59,9 +59,7 @@ torch::Tensor CrispformerHeadImpl::scores(const Maps& maps) {
 }
 
 torch::Tensor CrispformerHeadImpl::fuse(const Maps& maps, const torch::Tensor& weights) {
-  if (config.fusion != Fusion::kConcat) {
-    return ops::weighted_upsample(maps, weights, /*relu=*/config.fusion == Fusion::kMixed);
-  }
+  if (config.fusion != Fusion::kConcat) return ops::weighted_upsample(maps, weights);
   std::vector<torch::Tensor> parts;
   for (const torch::Tensor& map : maps) parts.push_back(upsample(map, maps[0].sizes().slice(2)));
   return concat->forward(torch::cat(parts, 1)).relu();
@@ -87,10 +85,9 @@ CrispformerHeadImpl::Fused CrispformerHeadImpl::fuse_all(const Features& feature
   Fused plain;
   Maps& maps = plain.maps;
   for (size_t i = 0; i < 4; ++i) {
-    maps[i] = project[i]->as<ConvNorm>()->forward(features[i]);
-    if (config.fusion != Fusion::kMixed) maps[i].relu_();
+    maps[i] = project[i]->as<ConvNorm>()->forward(features[i]).relu_();
   }
-  if (is_dynamic(config.fusion)) {
+  if (config.fusion == Fusion::kDmf) {
     plain.scores = scores(maps);
     plain.weights = torch::softmax(plain.scores, 1);
   } else if (config.fusion == Fusion::kMean) {

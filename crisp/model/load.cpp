@@ -110,17 +110,6 @@ void load_encoder(EncoderImpl& encoder, const Path& file_or_folder) {
   tensor::load_into(encoder, inner, checkpoint.file.string());
 }
 
-bool load_presence(Segmenter& network, const Path& file_or_folder) {
-  const tensor::Checkpoint checkpoint = tensor::read_checkpoint(model_inside(file_or_folder));
-  const auto scores = checkpoint.tensors.find("classifier.weight");
-  if (checkpoint.head != "tags" || checkpoint.classes != network->config.classes ||
-      scores == checkpoint.tensors.end()) {
-    return false;
-  }
-  tensor::load_into(*network->presence, {{"scores.weight", scores->second}}, checkpoint.file.string());
-  return true;
-}
-
 void save_segmenter(const Path& path, const Segmenter& network, torch::ScalarType type, const tensor::Metadata& extra) {
   const SegmenterConfig& config = network->config;
   tensor::Metadata facts = extra;

@@ -22,10 +22,6 @@ EncoderConfig encoder_shape_of(const tensor::Checkpoint& checkpoint);
 // Copies a checkpoint's encoder into `encoder` and leaves the rest of the file alone: how training starts.
 void load_encoder(EncoderImpl& encoder, const Path& file_or_folder);
 
-// The scores of a tag classifier of the same classes become the presence branch's; false from any other file, and
-// nothing is changed.
-bool load_presence(Segmenter& network, const Path& file_or_folder);
-
 // One safetensors file that is complete by itself. `extra` goes into its metadata.
 void save_segmenter(const Path& path, const Segmenter& network, torch::ScalarType type = torch::kFloat32,
                     const tensor::Metadata& extra = {});

@@ -15,7 +15,6 @@ struct Prediction {
   torch::Tensor scale_weights;  // w_i                      [N, 4, h, w]
   torch::Tensor gate;           // G                        [N, 1, h, w]
   torch::Tensor fused;          // F                        [N, E, h, w]
-  torch::Tensor presence;       // is the class there?      [N, K-1], logits
 };
 
 // What changes from call to call of one network.
@@ -25,7 +24,6 @@ struct ForwardOptions {
   bool boundary = false;        // evaluate the boundary head (always in training mode)
   bool sample_dropout = false;  // dropout in evaluation mode too (MC-dropout)
   torch::Tensor tokens;         // what a frozen encoder says of these images, where it is known (vit_scales.h)
-  torch::Tensor photo;          // [N, 1, H, W]: 1 on the photo, 0 on padding, which shows no class; undefined: all 1
 };
 
 }  // namespace crisp::model

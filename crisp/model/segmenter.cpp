@@ -20,9 +20,6 @@ SegmenterImpl::SegmenterImpl(const SegmenterConfig& config_) : config(config_) {
   } else {
     head = register_module("head", std::make_shared<CrispformerHeadImpl>(config.encoder, config.head));
   }
-  if (config.head.presence) {
-    presence = register_module("presence", Presence(config.encoder.dims[3], config.head.classes));
-  }
   if (config.head.propagate > 0) {
     propagation = register_module("propagation", Propagation(config.head.width, config.head.propagate));
   }
@@ -34,19 +31,12 @@ Prediction SegmenterImpl::forward(const torch::Tensor& images, const ForwardOpti
   const Features features = encoder->forward(padded, options.tokens);
   Prediction p = head->forward(features, options);
   propagate(padded, p);
-  add_presence(features, options, p);
   if (padded.is_same(images)) return p;
   for (torch::Tensor* map :
        {&p.logits, &p.refined, &p.variance, &p.uncertainty, &p.boundary, &p.scale_weights, &p.gate, &p.fused}) {
     *map = crop(*map, (height + 3) / 4, (width + 3) / 4);
   }
   return p;
-}
-
-void SegmenterImpl::add_presence(const Features& features, const ForwardOptions& options, Prediction& said) {
-  if (!presence) return;
-  said.presence = presence->forward(features[3], options.photo);
-  if (!is_training()) said.refined = gated_by_presence(said.refined, said.presence, kPresenceStrength);
 }
 
 void SegmenterImpl::propagate(const torch::Tensor& images, Prediction& said) {

@@ -6,7 +6,6 @@
 #include "crisp/model/config.h"
 #include "crisp/model/encoder.h"
 #include "crisp/model/head.h"
-#include "crisp/model/presence.h"
 #include "crisp/model/propagation.h"
 
 namespace crisp::model {
@@ -27,16 +26,12 @@ struct SegmenterImpl : torch::nn::Module {
   // edge replication and the result cropped.
   Prediction forward(const torch::Tensor& images, const ForwardOptions& options = {});
 
-  // Adds what the presence branch says, where there is one; in evaluation mode it gates Z*. forward() does so.
-  void add_presence(const Features& features, const ForwardOptions& options, Prediction& said);
-
   // Lets Z* follow the photo, where the network has learned to; `images` as the encoder saw them. forward() does so.
   void propagate(const torch::Tensor& images, Prediction& said);
 
   const SegmenterConfig config;
   std::shared_ptr<EncoderImpl> encoder;
   std::shared_ptr<HeadImpl> head;
-  Presence presence{nullptr};
   Propagation propagation{nullptr};
 };
 TORCH_MODULE(Segmenter);

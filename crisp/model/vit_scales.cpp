@@ -93,4 +93,9 @@ void VitScalesImpl::to(torch::Device device, bool non_blocking) {
   if (vit_) vit_->network->to(device);
 }
 
+void VitScalesImpl::to(torch::Device device, torch::Dtype dtype, bool non_blocking) {
+  EncoderImpl::to(device, dtype, non_blocking);
+  if (vit_) vit_->network->to(device);
+}
+
 }  // namespace crisp::model

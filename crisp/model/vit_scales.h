@@ -44,8 +44,9 @@ struct VitScalesImpl : EncoderImpl, Drawn {
   void standardise_by(const torch::Tensor& mean, const torch::Tensor& deviation);
 
   using EncoderImpl::to;
-  void to(torch::Device device, bool non_blocking) override;  // the ViT too
-  void draw() override;                                       // mean 0, deviation 1
+  void to(torch::Device device, bool non_blocking) override;                      // the ViT too
+  void to(torch::Device device, torch::Dtype dtype, bool non_blocking) override;  // which keeps its own type
+  void draw() override;                                                           // mean 0, deviation 1
 
   const EncoderConfig config;
   torch::nn::ModuleList detail;   // convolutions of stride 2

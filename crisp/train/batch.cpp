@@ -69,7 +69,6 @@ torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes
   auto cell = tags.accessor<float, 2>();
   for (size_t i = 0; i < batch.size(); ++i) {
     for (const int tag : batch[i].tags) cell[static_cast<int64_t>(i)][tag - 1] = 1;
-    for (const int tag : batch[i].unsure) cell[static_cast<int64_t>(i)][tag - 1] = -1;
   }
   return tags;
 }

@@ -16,7 +16,7 @@ torch::Tensor distances_of(const std::vector<data::Example>& batch, torch::Devic
 // fp16 [N, blocks, h, w, dim], mirrored where the example is; undefined where the examples have none.
 torch::Tensor tokens_of(const std::vector<data::Example>& batch, torch::Device device);
 
-// f32 [N, classes - 1] on the CPU: 1 for a tag, -1 for a class that may be there or not, else 0. The background has no
+// f32 [N, classes - 1] on the CPU: 1 for a tag, else 0. The background has no
 // column.
 torch::Tensor tag_matrix(const std::vector<data::Example>& batch, size_t classes);
 

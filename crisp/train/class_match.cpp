@@ -21,13 +21,6 @@ namespace {
 constexpr int kRounds = 20;
 constexpr double kPrior = 2;  // photos that fit, added to both counts: a class with few tags moves little
 
-torch::Tensor only_tags(const std::vector<int>& tags, int64_t classes) {
-  torch::Tensor others = torch::full({classes}, -1e4f);
-  others[0] = 0;
-  for (const int tag : tags) others[tag] = 0;
-  return others.view({-1, 1, 1});
-}
-
 // Photos in which each class is found, or the shares of them that it fills.
 std::vector<double> found_with(const std::vector<SeenPhoto>& photos, const std::vector<double>& offsets,
                                const MatchTo& to) {
@@ -35,8 +28,7 @@ std::vector<double> found_with(const std::vector<SeenPhoto>& photos, const std::
   const torch::Tensor shift = torch::tensor(offsets, torch::kFloat).view({-1, 1, 1});
   torch::Tensor found = torch::zeros({classes}, torch::kDouble);
   for (const SeenPhoto& photo : photos) {
-    torch::Tensor scores = photo.scores.to(torch::kFloat) + shift;
-    if (to.tags_known) scores += only_tags(photo.tags, classes);
+    const torch::Tensor scores = photo.scores.to(torch::kFloat) + shift;
     const torch::Tensor labels = scores.argmax(0).flatten(), cells = torch::bincount(labels, {}, classes);
     found += to.sizes.empty() ? (cells > 0).to(torch::kDouble) : cells.to(torch::kDouble) / labels.numel();
   }
@@ -119,7 +111,7 @@ ClassMatch match_network(model::Segmenter network, const std::vector<data::Sampl
     }
     const feature::Input input = feature::input_of(network->config.encoder, images, files, store, device);
     const tensor::SeldomSizes seldom(input.pixels);
-    return teacher_views(*network, input, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/!to.tags_known);
+    return teacher_views(*network, input, /*passes=*/1, {}, {1}, /*flip=*/false);
   };
   stages.finish = [&](const infer::Photo& photo, TeacherView& view) {
     const torch::InferenceMode inference;

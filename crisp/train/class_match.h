@@ -14,9 +14,8 @@ namespace crisp::train {
 // as are tagged with it, or fills as much of them as somebody says who knows them (matching of priors, Saerens et al.,
 // 2002; distribution alignment, Berthelot et al., 2020; sizes as supervision, Pathak et al., 2015).
 struct MatchTo {
-  std::vector<double>
-      sizes;  // the mean share of the photos tagged with it, one a class, 0: not known; none: photos are counted
-  bool tags_known = false;  // pixels are of the photo's own tags, as in relabelling
+  // The mean share of the photos tagged with it, one a class, 0: not known; none: photos are counted.
+  std::vector<double> sizes;
 };
 
 struct ClassMatch {

@@ -18,7 +18,6 @@
 #include "crisp/ops/upsample_labels.h"
 #include "crisp/tensor/autocast.h"
 #include "crisp/tensor/seldom_sizes.h"
-#include "crisp/train/class_match.h"
 
 namespace crisp::train {
 namespace {
@@ -85,8 +84,7 @@ int64_t tags_found(const image::Mask& labels, const std::vector<int>& tags) {
 }  // namespace
 
 std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feature::Input& input, int64_t passes,
-                                       const TeacherSources& sources, const std::vector<double>& scales, bool flip,
-                                       bool presence) {
+                                       const TeacherSources& sources, const std::vector<double>& scales, bool flip) {
   const torch::Tensor& images = input.pixels;
   const auto cells = [&](int64_t pixels) {
     return model::output_cells(teacher.config.encoder, teacher.config.head, pixels);
@@ -127,7 +125,6 @@ std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feat
       const model::Features features = teacher.encoder->forward(padded, tokens);
       const auto take = [&](model::Prediction said) {
         teacher.propagate(padded, said);
-        if (presence) teacher.add_presence(features, {}, said);
         count(said);
       };
       if (passes > 1) {
@@ -188,12 +185,6 @@ RelabelReport relabel(model::Segmenter teacher, const std::vector<data::Sample>&
   data::SeedWriter writer(out, std::move(facts));
   const auto has_labels = [&](const std::string& id) { return before != nullptr && before->has(id); };
   teacher->eval();
-  if (options.matched_photos() > 0) {
-    const MatchTo to{.sizes = options.sizes, .tags_known = !options.sizes.empty()};
-    teacher = shifted(
-        teacher,
-        match_network(teacher, samples, options.matched_photos(), to, device, dtype, workers, batch, store).offsets);
-  }
   struct Found {
     size_t index;
     int64_t same, known, found, tags;

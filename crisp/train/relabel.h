@@ -21,12 +21,10 @@ struct TeacherView {
 
 // One size of photos, [N, 3, H, W] as the encoder is shown them. U_T is the mean of the sources, each normalised per
 // image: aleatoric (U_ale, mean over passes), entropy of the mean, epistemic (mutual information: entropy of the mean -
-// mean entropy). With several scales or flips each has its share of the passes, at least one. `presence`: gated by that
-// branch, where there is one, as for a photo whose tags nobody knows; otherwise not, since tags say better what is
-// there.
+// mean entropy). With several scales or flips each has its share of the passes, at least one.
 std::vector<TeacherView> teacher_views(model::SegmenterImpl& teacher, const feature::Input& input, int64_t passes,
                                        const TeacherSources& sources, const std::vector<double>& scales = {1},
-                                       bool flip = false, bool presence = false);
+                                       bool flip = false);
 
 // The likeliest of the `allowed` labels at each pixel, at the photo's size, and U_T.
 data::Seed label_from(const TeacherView& view, const std::vector<int>& allowed, int width, int height);

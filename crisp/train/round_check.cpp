@@ -6,7 +6,7 @@
 #include "crisp/base/log.h"
 #include "crisp/image/decode.h"
 #include "crisp/metric/average_precision.h"
-#include "crisp/model/presence.h"
+#include "crisp/model/best_cells.h"
 #include "crisp/tensor/autocast.h"
 #include "crisp/tensor/seldom_sizes.h"
 #include "crisp/train/class_match.h"
@@ -19,7 +19,7 @@ constexpr double kTagShare = 0.05;  // of the cells
 constexpr double kChance = 1;       // points
 
 torch::Tensor probabilities_of(model::SegmenterImpl& network, const feature::Input& input) {
-  return teacher_views(network, input, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/true)[0].probabilities;
+  return teacher_views(network, input, /*passes=*/1, {}, {1}, /*flip=*/false)[0].probabilities;
 }
 
 }  // namespace

@@ -17,41 +17,13 @@
 #include "crisp/model/load.h"
 #include "crisp/tensor/safetensors.h"
 #include "crisp/train/batch.h"
-#include "crisp/train/class_match.h"
 
 namespace crisp::train {
 namespace {
 
 constexpr size_t kSamplesShown = 4;
 constexpr size_t kCheckedPhotos = 96;
-constexpr double kShown = 0.001;                  // of the crop: a class with fewer pixels may be there or not
 constexpr const char* kMiou = "validation_miou";  // of a model that was chosen by it
-
-std::array<size_t, 256> pixels_by_label(const image::Mask& labels) {
-  std::array<size_t, 256> counts{};
-  for (const uint8_t label : labels.labels) ++counts[label];
-  return counts;
-}
-
-std::vector<int> classes_of(const data::Sample& sample, const image::Mask& labels, size_t classes) {
-  const std::array<size_t, 256> counts = pixels_by_label(labels);
-  std::vector<int> there;
-  for (int k = 1; k < static_cast<int>(classes); ++k) {
-    const bool tagged = std::find(sample.tags.begin(), sample.tags.end(), k) != sample.tags.end();
-    if (tagged || counts[static_cast<size_t>(k)] > 0) there.push_back(k);
-  }
-  return there;
-}
-
-// Tags of a crop: a class of the photo that the crop shows, or may have lost.
-void divide_tags(const std::vector<int>& photo, data::Example& crop) {
-  const std::array<size_t, 256> counts = pixels_by_label(crop.labels);
-  const double enough = kShown * static_cast<double>(crop.labels.labels.size());
-  for (const int k : photo) {
-    const bool shown = static_cast<double>(counts[static_cast<size_t>(k)]) >= enough;
-    (shown ? crop.tags : crop.unsure).push_back(k);
-  }
-}
 
 }  // namespace
 
@@ -111,8 +83,6 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
                 example.image.height, seed.labels.width, seed.labels.height);
   }
   // Where to cut is decided on the whole photo; what is learned from is a crop.
-  std::vector<int> there;
-  if (student_->config.head.presence) there = classes_of(sample, seed.labels, student_->config.classes.size());
   const loss::KeptLevels kept = loss::kept_levels(seed.labels, seed.uncertainty, drop_);
   example.labels = std::move(seed.labels);
   example.uncertainty = std::move(seed.uncertainty);
@@ -121,7 +91,6 @@ data::Example SegmentTask::make_example(size_t index, Rng& rng) const {
   } else {
     example = data::augment(std::move(example), options_.augment, rng);
   }
-  if (!there.empty()) divide_tags(there, example);
   // The surface loss too asks where labels are known.
   if ((student_->config.head.boundary && options_.loss.boundary > 0) || options_.loss.surface > 0) {
     example.band = loss::boundary_band(example.labels, options_.band_width);
@@ -151,9 +120,6 @@ std::vector<ParameterGroup> SegmentTask::groups() {
   if (student_->propagation) {
     groups.push_back(
         group_of("propagation", *student_->propagation, "propagation.", options_.head_rate, options_.weight_decay));
-  }
-  if (student_->presence) {
-    groups.push_back(group_of("presence", *student_->presence, "presence.", options_.head_rate, options_.weight_decay));
   }
   return groups;
 }
@@ -261,32 +227,19 @@ Numbers SegmentTask::judge_round(const Moment& now) {
 
 Losses SegmentTask::losses(const std::vector<data::Example>& batch, const Moment& now) {
   const double fraction = now.fraction();
-  const bool presence = student_->config.head.presence;
-  torch::Tensor photo;
-  if (presence && !data_.store) photo = maps_of(batch, &data::Example::padding, device_).unsqueeze(1).eq(0);
   const model::ForwardOptions how{.modulate = fraction >= options_.phases.modulation,
                                   .detach_refiner = fraction < options_.phases.refiner_attached,
                                   .boundary = true,
-                                  .tokens = tokens_of(batch, device_),
-                                  .photo = photo};
+                                  .tokens = tokens_of(batch, device_)};
   const model::Prediction said = student_->forward(images_of(batch, device_), how);
   loss::Options parts = options_.loss;
   parts.weighting = parts.weighting && fraction >= options_.phases.weighting;
-  loss::Targets targets{.labels = maps_of(batch, &data::Example::labels, device_),
-                        .band = {},
-                        .distance = {},
-                        .presence = {},
-                        .doubt = {}};
+  loss::Targets targets{.labels = maps_of(batch, &data::Example::labels, device_), .band = {}, .distance = {}};
   if (!batch[0].band.labels.empty()) targets.band = maps_of(batch, &data::Example::band, device_);
   if (!batch[0].distance.empty()) targets.distance = distances_of(batch, device_);
-  if (parts.doubt > 0) targets.doubt = maps_of(batch, &data::Example::uncertainty, device_).to(torch::kFloat) / 255;
-  if (presence) targets.presence = tag_matrix(batch, student_->config.classes.size()).to(device_);
-  const loss::Total total = loss::total({.logits = said.logits,
-                                         .refined = said.refined,
-                                         .variance = said.variance,
-                                         .boundary = said.boundary,
-                                         .presence = said.presence},
-                                        targets, parts);
+  const loss::Total total = loss::total(
+      {.logits = said.logits, .refined = said.refined, .variance = said.variance, .boundary = said.boundary}, targets,
+      parts);
   Losses losses{total.sum, {}};
   for (const loss::Part& part : total.parts) losses.parts.emplace_back(part.name, part.value);
   return losses;
@@ -389,12 +342,6 @@ void SegmentTask::save(const Path& file) {
                 data_.val_split, facts["step"]);
     kept = model::load_segmenter(best_file());
     kept->to(device_);
-  }
-  if (options_.relabel.matched_photos() > 0 && data_.seeds) {
-    kept = shifted(kept, match_network(kept, by_size(), options_.relabel.matched_photos(),
-                                       {.sizes = options_.relabel.sizes, .tags_known = false}, device_, options_.amp,
-                                       options_.workers, options_.infer_batch, data_.store.get())
-                             .offsets);
   }
   model::save_segmenter(file, kept, torch::kFloat, facts);
 }

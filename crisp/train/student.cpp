@@ -47,9 +47,6 @@ void check(const RelabelOptions& options) {
   if (!(options.every > 0 && options.every <= 1)) {
     throw UsageError("--relabel-every {}: a fraction of training above 0", options.every);
   }
-  if (options.match_tags > 0 && !options.sizes.empty()) {
-    throw UsageError("--match-tags {} and --sizes: classes are matched to one of them", options.match_tags);
-  }
   if (options.passes < 1) throw UsageError("--passes {}: at least one", options.passes);
   if (options.scales.empty()) throw UsageError("--relabel-scales: at least one scale is needed");
   for (const double scale : options.scales) {

@@ -36,10 +36,6 @@ struct RelabelOptions {
   // become background, and the next teacher could never find it.
   bool all = false;
   double trust = 0;  // in the labels so far, against the teacher: 0 as in the paper, 1 as much as in the teacher
-  // Class offsets are chosen before each round, and for the model in the end (class_match.h).
-  size_t match_tags = 0;      // so that classes are found in as many of so many photos as are tagged; 0: they are not
-  std::vector<double> sizes;  // so that classes fill so much of them; none: they are not
-  size_t matched_photos() const { return sizes.empty() ? match_tags : 1500; }
   // A round is withdrawn where, half way to the next, the teacher it led to is worse by what needs no mask
   // (round_check.h).
   bool checked = false;

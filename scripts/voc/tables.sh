@@ -92,25 +92,25 @@ step_seeds() {
   seeds crf --refine crf
 }
 
-# choice NAME OPTIONS: a shorter student of the photos of train that are not held, scored on those that are.
+# choice NAME OPTIONS: the default's student, shorter and without relabelling, of the photos of train that are not held,
+# scored on those that are.
 choice() {
   local name=$1
   shift
-  learn "$WORK/choice-$name" --data "$VOC" --split fit --val none --seeds "$WORK/train/seeds" --arch vit_s14 \
-    --init "$WORK/train/classifier" --epochs 8 --ema-decay 0.97 --amp bf16 --validate-every 0 --no-relabel \
-    --weighting-from 1 --drop-first 0 --drop-last 0 --heteroscedastic 0.1 --dice 0.3 --edges 4 --edge-reach 4 --doubt 0.3 \
-    --presence 1 --fusion mixed --propagate 10 --features "$WORK/train/features" "$@"
+  learn "$WORK/choice-$name" --config "$WORK/train/student/config.toml" --split fit --val none --epochs 8 --ema-decay 0.97 \
+    --no-relabel "$@"
   score "$WORK/choice-$name" held
 }
 
 step_choices() {
-  choice all
+  choice default
   choice no-propagation --propagate 0
-  choice no-presence --presence 0
   choice no-edges --edges 0
-  choice doubt-0 --doubt 0
-  choice doubt-1 --doubt 1
-  choice dmf --fusion dmf
+  choice nothing-dropped --drop-first 0 --drop-last 0
+  choice no-weighting --weighting-from 1
+  choice dice-0.3 --dice 0.3
+  choice heteroscedastic-0.1 --heteroscedastic 0.1
+  choice relabelled --no-relabel=false
   choice A0 --ablation A0
 }
 

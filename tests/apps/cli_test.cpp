@@ -15,8 +15,6 @@ namespace fs = std::filesystem;
 
 const std::string kHub = "tests/goldens/model/hub";  // a tiny SegFormer of 5 classes
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 image::Image photo(int width, int height) {
   image::Image image(width, height);
   for (int y = 0; y < height; ++y) {

@@ -14,8 +14,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // Scenes made once for all tests of this file: 12 photos with masks of 4 classes.
 class Eval : public testing::Test {
  protected:

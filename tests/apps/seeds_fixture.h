@@ -12,8 +12,6 @@
 
 namespace crisp::test {
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 inline std::string quoted(const Path& path) { return quote(path.string()); }
 
 // 32 rendered photos of 64 pixels and a tag classifier trained on them for a few steps, made once for all tests.

@@ -94,7 +94,7 @@ TEST_F(OnVit, WithoutABackgroundEveryPixelIsOfATag) {
   EXPECT_EQ(seeds["classes"][0], kNoBackground);
   EXPECT_EQ(seeds["counts"][kNoBackground]["pixels"], 0);
   const std::string student = from + " --seeds " + quoted(at("labels")) + kQuickStudent +
-                              "--presence 1 --propagate 4 --relabel-from 0.4 --relabel-every 1 --relabel-checked "
+                              "--propagate 4 --relabel-from 0.4 --relabel-every 1 --relabel-checked "
                               "--relabel-refine par --found 0 ";
   for (const std::string row : {"A0", "A6"}) {
     run("train" + student + "--ablation " + row + " --out " + quoted(at(row)));

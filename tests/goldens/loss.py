@@ -149,13 +149,6 @@ def cross_entropy(data, w=None):
     return (loss if w is None else loss * w[valid]).sum() / max(1, valid.sum())
 
 
-def balanced(data, w):
-    loss, valid = pixelwise(data["refined"], data)
-    background = data["labels"][valid] == 0
-    loss = loss * w[valid]
-    return (loss[background].sum() / max(1, background.sum()) + loss[~background].sum() / max(1, (~background).sum())) / 2
-
-
 def dice(data, w=None):
     labels = data["labels"]
     valid = labels < CLASSES
@@ -211,7 +204,6 @@ CASES = {
     "cross_entropy_minmax": lambda data: cross_entropy(data, weight(data, minmax=True)),
     "cross_entropy_entropy": lambda data: cross_entropy(data, weight(data, aleatoric=False)),
     "cross_entropy_aleatoric": lambda data: cross_entropy(data, weight(data, entropy=False)),
-    "balanced": lambda data: balanced(data, weight(data)),
     "dice": lambda data: dice(data, weight(data)),
     "dice_unweighted": dice,
     "heteroscedastic": heteroscedastic,

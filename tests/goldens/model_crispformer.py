@@ -16,7 +16,6 @@ Written to tests/goldens/model/:
                                cool       a5 at softmax temperature 0.7: softmax((s_i - alpha_i U~) / 0.7)
                                edge_e1    a5 with the boundary head on E_1
                                u1, u0     a5 without variance head, with entropy over log K or zeros for U
-                               mixed      a5 with the ReLU after the weighted sum: F = ReLU(sum w_i Up(BN(Conv1x1(C_i))))
                                concat, sum  a1 with the other fusions (sum is the mean of E_i, DMF's first answer)
   crisp_train.safetensors    row a5 in training mode (batch statistics, dropout off) on `feature.{0..3}` (batch of 2):
                              loss = sum over FIELD of mean(FIELD * loss_weight.FIELD); `loss`; `logits`, `refined`;
@@ -51,7 +50,7 @@ REFERENCE = {"reference": "model_crispformer.py"}
 class Options:
     """What is switched on. `source` of the uncertainty: aleatoric (needs the variance head), entropy or none."""
 
-    fusion: str = "dmf"  # dmf, mixed, concat, sum
+    fusion: str = "dmf"  # dmf, concat, sum
     variance: bool = False
     ugr: bool = False
     boundary: bool = False
@@ -91,9 +90,7 @@ class Decoder(nn.Module):
 
     def forward(self, features, options, detach_ugr=False):
         out = {}
-        mixed = options.fusion == "mixed"
-        scales = self.projected(features, relu=not mixed)  # E_i, each [N, E, h, w]
-        fuse = lambda weights: functional.relu(weighted_sum(weights, scales)) if mixed else weighted_sum(weights, scales)
+        scales = self.projected(features)  # E_i, each [N, E, h, w]
         if options.fusion == "concat":
             fused = self.concat(torch.cat(scales, dim=1))
         elif options.fusion == "sum":
@@ -101,7 +98,7 @@ class Decoder(nn.Module):
         else:
             scores = torch.cat([score(scale) for score, scale in zip(self.score, scales)], dim=1)  # s [N, 4, h, w]
             weights = torch.softmax(scores / options.temperature, dim=1)
-            fused = fuse(weights)
+            fused = weighted_sum(weights, scales)
 
         aleatoric = None
         if options.variance:
@@ -115,9 +112,9 @@ class Decoder(nn.Module):
             a = self.literal_modulation if options.udmf == "literal" else self.modulation
             alpha = functional.softplus(a).view(1, -1, 1, 1)
             weights = torch.softmax((scores - alpha * squashed) / options.temperature, dim=1)
-            fused = fuse(weights)
+            fused = weighted_sum(weights, scales)
 
-        if options.fusion in ("dmf", "mixed"):
+        if options.fusion == "dmf":
             out["scale_weights"] = weights
         out["fused"] = fused
         out["logits"] = logits = self.classifier(fused)
@@ -129,10 +126,10 @@ class Decoder(nn.Module):
             out["boundary"] = self.boundary(scales[0] if options.boundary_on_e1 else fused)
         return out
 
-    def projected(self, features, relu):
+    def projected(self, features):
         size = features[0].shape[2:]
         return [
-            functional.interpolate((project if relu else project[:2])(feature), size=size, mode="bilinear", align_corners=False)
+            functional.interpolate(project(feature), size=size, mode="bilinear", align_corners=False)
             for project, feature in zip(self.project, features)
         ]
 
@@ -185,7 +182,6 @@ ROWS = {
     "edge_e1": replace(A5, boundary_on_e1=True),
     "u1": replace(A5, variance=False, source="entropy"),
     "u0": replace(A5, variance=False, source="none"),
-    "mixed": replace(A5, fusion="mixed"),
     "concat": replace(A1, fusion="concat"),
     "sum": replace(A1, fusion="sum"),
 }
@@ -248,7 +244,7 @@ def check_rows(results):
         agree(f"a4: {field}", value, row["a4"][field], 0.0)
         agree(f"u0: {field}", value, row["u0"][field], 1e-12)  # U~ = 0 modulates nothing
     for field in ("scale_weights", "logits", "refined"):
-        for other in ("a4", "minmax", "cool", "u1", "u0", "mixed"):
+        for other in ("a4", "minmax", "cool", "u1", "u0"):
             if (row["a5"][field] - row[other][field]).abs().max() < 1e-2 * row["a5"][field].abs().max():
                 raise ValueError(f"a5 and {other} hardly differ in {field}")
     variance = row["a5"]["variance"]

@@ -35,7 +35,7 @@ double largest_gradient(Case& made, double* value = nullptr) {
   double largest = 0;
   for (int variant = 0; variant < 2; ++variant) {
     const bool other = variant == 1;
-    loss::Options options{.surface = 0.1, .balanced = other, .label_variance = other};
+    loss::Options options{.surface = 0.1, .label_variance = other};
     options.discount_boundary = options.surface_everywhere = other;
     if (other) options.weight.range = ops::Range::kMinMax;
     loss::Outputs& o = made.outputs;

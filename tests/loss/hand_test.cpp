@@ -3,7 +3,6 @@
 
 #include "crisp/loss/boundary.h"
 #include "crisp/loss/heteroscedastic.h"
-#include "crisp/loss/presence.h"
 #include "crisp/loss/segmentation.h"
 #include "crisp/loss/surface.h"
 #include "tests/support/tensors.h"
@@ -21,7 +20,6 @@ TEST(ByHand, CrossEntropyDividesByPixelsAndNotByWeights) {
   const torch::Tensor entropy = map_row({1, 2, 100, 4}), weight = map_row({0.5f, 1, 1, 0.25f});
   EXPECT_NEAR(number(loss::weighted_cross_entropy(entropy, pixels, {})), 7.0 / 3, 1e-6);
   EXPECT_NEAR(number(loss::weighted_cross_entropy(entropy, pixels, weight)), 3.5 / 3, 1e-6);
-  EXPECT_NEAR(number(loss::balanced_cross_entropy(entropy, pixels, weight)), 0.5 * (0.5 / 1 + 3.0 / 2), 1e-6);
 }
 
 TEST(ByHand, PixelsKnowTheirClassAndNumbersThatAreNoneAreIgnored) {
@@ -75,20 +73,6 @@ TEST(ByHand, BoundaryIsCrossEntropyAndDiceOnKnownPixels) {
   const double entropy_w = (0.5 * std::log(2) + std::log(4.0 / 3)) / 2;
   const double dice_w = 1 - (2 * 0.75 + 1) / (0.25 + 0.75 + 1 + 1);
   EXPECT_NEAR(number(loss::boundary(logits, band, map_row({0.5f, 1, 1}))), entropy_w + dice_w, 1e-6);
-}
-
-TEST(ByHand, PresenceIsTheMeanOverWhatIsKnown) {
-  const torch::Tensor logits = torch::tensor({{0.0f, 2.0f, 50.0f}, {-1.0f, 3.0f, -50.0f}}).requires_grad_(true);
-  const torch::Tensor target = torch::tensor({{1.0f, 0.0f, -1.0f}, {0.0f, 1.0f, -1.0f}});
-  const double parts[] = {std::log(2), std::log1p(std::exp(2.0)), std::log1p(std::exp(-1.0)),
-                          std::log1p(std::exp(-3.0))};
-  const torch::Tensor value = loss::presence(logits, target);
-  EXPECT_NEAR(number(value), (parts[0] + parts[1] + parts[2] + parts[3]) / 4, 1e-6);
-  value.backward();
-  EXPECT_NEAR(number(logits.grad()[0][0]), -0.5 / 4, 1e-6);
-  EXPECT_EQ(number(logits.grad()[0][2]), 0) << "not known";
-  EXPECT_EQ(number(loss::presence(logits, torch::full({2, 3}, -1.0f))), 0);
-  EXPECT_TRUE(std::isfinite(number(loss::presence(logits * 1e4, target))));
 }
 
 TEST(ByHand, SurfaceCostsChangeFarFromEdges) {

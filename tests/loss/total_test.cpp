@@ -27,14 +27,13 @@ Options only(double Options::* part) {
 Options options_of(const std::string& name) {
   const auto starts = [&](const char* with) { return name.rfind(with, 0) == 0; };
   Options options;
-  if (starts("cross_entropy") || name == "balanced") options = only(&Options::cross_entropy);
+  if (starts("cross_entropy")) options = only(&Options::cross_entropy);
   if (starts("dice")) options = only(&Options::dice);
   if (starts("heteroscedastic")) options = only(&Options::heteroscedastic);
   if (starts("boundary")) options = only(&Options::boundary);
   if (starts("surface")) options = only(&Options::surface);
   if (name == "total_all") options.surface = 0.1;
   options.weighting = name.find("_unweighted") == std::string::npos;
-  options.balanced = name == "balanced";
   options.label_variance = name == "heteroscedastic_label";
   options.discount_boundary = name == "boundary_discounted";
   options.surface_everywhere = name == "surface_everywhere";
@@ -83,9 +82,9 @@ TEST_P(LossCases, ValueAndGradientsAreTheIndependentVersions) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, LossCases,
                          testing::Values("cross_entropy", "cross_entropy_unweighted", "cross_entropy_minmax",
-                                         "cross_entropy_entropy", "cross_entropy_aleatoric", "balanced", "dice",
-                                         "dice_unweighted", "heteroscedastic", "heteroscedastic_label", "boundary",
-                                         "boundary_discounted", "surface", "surface_everywhere", "total", "total_all"),
+                                         "cross_entropy_entropy", "cross_entropy_aleatoric", "dice", "dice_unweighted",
+                                         "heteroscedastic", "heteroscedastic_label", "boundary", "boundary_discounted",
+                                         "surface", "surface_everywhere", "total", "total_all"),
                          [](const auto& name) { return name.param; });
 
 TEST(UncertaintyWeight, IsTheIndependentVersions) {
@@ -142,37 +141,6 @@ TEST(Total, UnrefinedLogitsShareTheirCrossEntropy) {
   two.sum.backward();
   expect_close("sum", one.sum, two.sum, 1e-6);
   expect_close("gradient", gradient, outputs.logits.grad(), 1e-5);
-}
-
-// The same doubt everywhere is torch's own label smoothing, value and gradient.
-TEST(Total, DoubtedLabelsAreSmoothedWhereTheyAreUncertain) {
-  torch::manual_seed(3);
-  Options options = only(&Options::cross_entropy);
-  options.weighting = false;
-  options.doubt = 0.4;
-  const torch::Tensor labels = torch::randint(0, 5, {2, 6, 7}).to(torch::kByte);
-  labels[1][2].fill_(255);
-  const torch::Tensor ours = torch::randn({2, 5, 6, 7}).requires_grad_(true);
-  const torch::Tensor theirs = ours.detach().clone().requires_grad_(true);
-  loss::Targets targets;
-  targets.labels = labels;
-  targets.doubt = torch::full({2, 6, 7}, 0.5);
-  const torch::Tensor got = loss::total({.refined = ours}, targets, options).sum;
-  const auto smoothed = [&](double share) {
-    return torch::cross_entropy_loss(theirs, labels.to(torch::kLong), {}, at::Reduction::Mean, 255, share);
-  };
-  const torch::Tensor expected = smoothed(0.2);
-  expect_close("smoothed", got, expected, 1e-6);
-  got.backward();
-  expected.backward();
-  expect_close("gradient", ours.grad(), theirs.grad(), 1e-5);
-
-  targets.doubt.zero_();
-  expect_close("sure labels", loss::total({.refined = ours}, targets, options).sum, smoothed(0), 1e-6);
-  targets.doubt = torch::Tensor();
-  EXPECT_THROW(loss::total({.refined = ours}, targets, options), Error);
-  options.doubt = 1.5;
-  EXPECT_THROW(loss::check(options), UsageError);
 }
 
 // Pixels near an edge count more, others less, all of them as much as before.

@@ -17,7 +17,6 @@ HeadConfig row_config(const std::string& row) {
   if (row == "literal") head.modulation = model::Modulation::kLiteral;
   if (row == "minmax") head.modulation_minmax = true;
   if (row == "cool") head.temperature = 0.7;
-  if (row == "mixed") head.fusion = model::Fusion::kMixed;
   if (row == "edge_e1") head.boundary_on_e1 = true;
   if (row == "u1" || row == "u0") {
     head.variance = false;
@@ -90,7 +89,7 @@ TEST_P(DecoderRows, MatchTheIndependentVersion) {
 
 INSTANTIATE_TEST_SUITE_P(Rows, DecoderRows,
                          testing::Values("a1", "a2", "a3", "a4", "a5", "literal", "minmax", "cool", "edge_e1", "u1",
-                                         "u0", "mixed", "concat", "sum"),
+                                         "u0", "concat", "sum"),
                          [](const auto& row) { return row.param; });
 
 class DecoderGradients : public testing::TestWithParam<bool> {};

@@ -9,10 +9,9 @@
 namespace crisp::test {
 namespace {
 
-model::Segmenter with_propagation(bool presence) {
+model::Segmenter with_propagation() {
   model::SegmenterConfig config = tiny_config("A6");
   config.head.propagate = 4;
-  config.head.presence = presence;
   torch::manual_seed(6);
   model::Segmenter network = model::make_segmenter(config);
   const torch::NoGradGuard no_grad;
@@ -23,7 +22,7 @@ model::Segmenter with_propagation(bool presence) {
 
 TEST(Propagation, MixesWhatNeighboursSayByItsGate) {
   const torch::NoGradGuard no_grad;
-  model::Segmenter network = with_propagation(false);
+  model::Segmenter network = with_propagation();
   const torch::Tensor images = torch::randn({2, 3, 50, 70});  // no multiples of 4
   const model::Prediction plain = network->head->forward(network->encoder->forward(images), {});
   const torch::Tensor weights = ops::propagation_weights(torch::avg_pool2d(images, 4, 4, 0, true));
@@ -54,7 +53,7 @@ TEST(Propagation, StartsWithHalf) {
 }
 
 TEST(Propagation, LearnsItsGateAndPassesGradientsOn) {
-  model::Segmenter network = with_propagation(false);
+  model::Segmenter network = with_propagation();
   network->train();
   const model::Prediction said = network->forward(torch::randn({2, 3, 64, 64}));
   torch::log_softmax(said.refined, 1).select(1, 1).mean().backward();
@@ -64,16 +63,15 @@ TEST(Propagation, LearnsItsGateAndPassesGradientsOn) {
 
 TEST(Propagation, TeachersFollowThePhotoToo) {
   const torch::NoGradGuard no_grad;
-  model::Segmenter network = with_propagation(true);
+  model::Segmenter network = with_propagation();
   const torch::Tensor images = torch::randn({1, 3, 64, 96});
-  const auto views =
-      train::teacher_views(*network, {images, {}}, /*passes=*/1, {}, {1}, /*flip=*/false, /*presence=*/true);
+  const auto views = train::teacher_views(*network, {images, {}}, /*passes=*/1, {});
   expect_close("mean", views[0].probabilities, torch::softmax(network->forward(images).refined, 1)[0], 1e-5);
 }
 
 TEST(Propagation, SmallPhotosAndHalfPrecision) {
   const torch::NoGradGuard no_grad;
-  model::Segmenter network = with_propagation(true);
+  model::Segmenter network = with_propagation();
   EXPECT_EQ(network->forward(torch::randn({1, 3, 9, 21})).refined.sizes(), (std::vector<int64_t>{1, 5, 3, 6}));
   const torch::Tensor images = torch::randn({1, 3, 64, 64});
   const torch::Tensor expected = network->forward(images).refined;

@@ -16,6 +16,8 @@ Path project_folder();
 // Real data beside the project (../shared); empty when it is not there. Use with CRISP_NEEDS_SHARED.
 Path shared_folder();
 
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 // The message of the Error that `work` throws; "no error" when it throws none.
 std::string error_of(const std::function<void()>& work);
 

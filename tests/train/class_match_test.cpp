@@ -1,4 +1,4 @@
-// Class offsets by the tags of photos and by sizes: by hand, in a network, in its file, in relabelling.
+// Class offsets by the tags of photos and by sizes: by hand, in a network, in its file.
 #include "crisp/train/class_match.h"
 
 #include "crisp/model/load.h"
@@ -74,17 +74,6 @@ TEST(ClassMatch, ClassesFillAsMuchAsTheyAreSaidTo) {
   EXPECT_TRUE(contains(error_of([&] { train::match(photos, 3, {.sizes = {0, 1}}); }), "2 sizes for 3 classes"));
 }
 
-TEST(ClassMatch, WhereTagsAreKnownOtherClassesFillNothing) {
-  // Half of the photos do not have the class: what it fills there is not counted when labels are of the tags alone.
-  std::vector<train::SeenPhoto> photos(10, photo_filled(8, 0, 0, {1}));
-  photos.insert(photos.end(), 10, photo_filled(8, 0, 0, {2}));
-  const train::MatchTo half{.sizes = {0, 0.5, 0}};
-  EXPECT_EQ(train::match(photos, 3, half).found[1], 10);
-  const train::ClassMatch known = train::match(photos, 3, {.sizes = half.sizes, .tags_known = true});
-  EXPECT_EQ(known.found[1], 5);
-  EXPECT_EQ(known.offsets, (std::vector<double>{0, 0, 0}));
-}
-
 TEST(ClassMatch, OffsetsStayWithinTheirBounds) {
   std::vector<train::SeenPhoto> photos;
   for (int i = 0; i < 30; ++i) photos.push_back(photo_with(1, 4, i == 0 ? std::vector<int>{1} : std::vector<int>{2}));
@@ -138,41 +127,6 @@ TEST(ClassMatch, ASampleOfPhotosIsLookedAtAndWhatCannotBeReadIsSkipped) {
   EXPECT_EQ(all.tagged, (std::vector<int64_t>{0, 3, 3}));
   const train::ClassMatch some = train::match_network(network, scenes.samples, 3, {}, torch::kCPU, torch::kFloat, 1, 2);
   EXPECT_EQ(some.tagged, (std::vector<int64_t>{0, 3, 0})) << "photos 0, 2 and 4";
-}
-
-TEST(ClassMatch, RelabellingUsesItsOffsets) {
-  Scenes scenes(6);
-  const data::SeedFolder before(scenes.seeds());
-  const data::SeedFacts facts{
-      .made_by = "a test", .data = "scenes", .split = "train", .classes = scenes.dataset.classes};
-  train::RelabelOptions options;
-  options.passes = 1;
-  options.all = true;
-  const auto labels = [&](const model::Segmenter& teacher, const std::string& name) {
-    const Path out = scenes.folder.path() / name;
-    train::relabel(teacher, scenes.samples, facts, &before, nullptr, options, torch::kCPU, torch::kFloat, 1, 2, 5, out);
-    std::string all;
-    for (const data::Sample& sample : scenes.samples) all += read_text(out / "labels" / (sample.id + ".png"));
-    return all;
-  };
-  model::Segmenter teacher = drawn(small_student("A6"));
-  const train::ClassMatch match =
-      train::match_network(teacher, scenes.samples, 0, {}, torch::kCPU, torch::kFloat, 1, 2);
-  const std::string plain = labels(teacher, "plain");
-  const std::string by_hand = labels(train::shifted(teacher, match.offsets), "by_hand");
-  options.match_tags = 6;
-  const std::string made = labels(teacher, "made");
-  EXPECT_TRUE(made == by_hand);
-  EXPECT_FALSE(made == plain);
-
-  options.match_tags = 0;
-  options.sizes = {0, 0.6, 0.6};
-  const train::ClassMatch sized =
-      train::match_network(teacher, scenes.samples, 0, {options.sizes, true}, torch::kCPU, torch::kFloat, 1, 2);
-  EXPECT_NE(sized.offsets, match.offsets);
-  const std::string of_size = labels(teacher, "of_size");
-  options.sizes = {};
-  EXPECT_TRUE(of_size == labels(train::shifted(teacher, sized.offsets), "of_size_by_hand"));
 }
 
 }  // namespace

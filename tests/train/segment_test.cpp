@@ -49,40 +49,6 @@ TEST(SegmentTask, EveryRowAndTheSurfaceLossTrain) {
   }
 }
 
-TEST(SegmentTask, PresenceKnowsWhatACropShowsAndWhatItMayHaveLost) {
-  Scenes scenes(4, 128, 128);
-  train::SegmentOptions options = quick_options();
-  options.augment = untouched(32);
-  options.phases.drop_first = options.phases.drop_last = 0;
-  options.loss.presence = 0.5;
-  auto task = task_of(scenes, options, scenes.run());
-  task->prepare({0, 100, 0});
-  int shown = 0, unsure = 0;
-  for (int i = 0; i < 20; ++i) {
-    const std::vector<data::Example> batch = task->loader().next();
-    for (const data::Example& example : batch) {
-      const int tag = 1 + (example.id[1] - '0') % 2;
-      const bool there = count_of(example.labels, static_cast<uint8_t>(tag)) >= 2;  // 0.1% of 1,024
-      EXPECT_EQ(example.tags, there ? std::vector<int>{tag} : std::vector<int>{}) << example.id;
-      EXPECT_EQ(example.unsure, there ? std::vector<int>{} : std::vector<int>{tag}) << example.id;
-      shown += there;
-      unsure += !there;
-    }
-    if (i > 0) continue;
-    task->network().train();
-    const train::Losses losses = task->losses(batch, {0, 100, 0});
-    EXPECT_EQ(losses.parts.back().first, "presence");
-    losses.total.backward();
-    ASSERT_EQ(task->groups().back().name, "presence");
-    for (const auto& item : task->network().named_parameters()) {
-      if (!contains(item.key(), "presence.")) continue;
-      EXPECT_GT(item.value().grad().norm().item<double>(), 0) << item.key();
-    }
-  }
-  EXPECT_GT(shown, 5);
-  EXPECT_GT(unsure, 5);
-}
-
 TEST(SegmentTask, PhasesSwitchAtTheirFraction) {
   Scenes scenes(2);
   auto task = task_of(scenes, quick_options(), scenes.run(), 0, "A6", 0);

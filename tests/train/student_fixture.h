@@ -9,8 +9,6 @@
 
 namespace crisp::test {
 
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // The real structure with as few channels as its heads of attention allow.
 inline model::SegmenterConfig small_student(const std::string& ablation = "A6", const std::string& uncertainty = "U4",
                                             int64_t classes = 3, double dropout = 0) {
@@ -139,7 +137,6 @@ class SpoiledTask : public train::SegmentTask {
 inline std::unique_ptr<SpoiledTask> task_of(const Scenes& scenes, const train::SegmentOptions& options, const Path& run,
                                             size_t val = 0, const std::string& ablation = "A6", double dropout = 0.1) {
   model::SegmenterConfig config = small_student(ablation, "U4", 3, dropout);
-  config.head.presence = options.loss.presence > 0;
   return std::make_unique<SpoiledTask>(drawn(config), drawn(config), scenes.data(val), options, torch::kCPU, run);
 }
 

@@ -9,8 +9,6 @@
 namespace crisp::test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(StudentRow, EveryComponentRow) {
   struct Row {
     const char* name;

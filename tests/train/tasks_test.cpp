@@ -65,12 +65,11 @@ TEST(AffinityLoss, WithoutAnyKnownPairItIsZero) {
   EXPECT_NEAR(equal.total.item<double>(), 0.5 * -std::log(1e-5), 0.01);
 }
 
-TEST(TagMatrix, HasAOneForEachTagAndKnowsWhatIsUnsure) {
+TEST(TagMatrix, HasAOneForEachTag) {
   std::vector<data::Example> batch(2);
   batch[0].tags = {1, 3};
-  batch[1].unsure = {2};
   const torch::Tensor tags = train::tag_matrix(batch, 4);
-  EXPECT_TRUE(torch::equal(tags, torch::tensor({{1.0f, 0.0f, 1.0f}, {0.0f, -1.0f, 0.0f}})));
+  EXPECT_TRUE(torch::equal(tags, torch::tensor({{1.0f, 0.0f, 1.0f}, {0.0f, 0.0f, 0.0f}})));
 }
 
 TEST(ClassifyTask, TheLossIsTheMeanSoftMargin) {

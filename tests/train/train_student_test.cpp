@@ -66,7 +66,7 @@ TEST_F(TrainStudent, WhatMakesNoSenseLeavesNoFolder) {
       {[](O& o) { o.arch = "mit_b4"; }, "--init is needed: no mit_b4 weights are shipped"},
       {[](O& o) { o.ablation = "A9"; }, "unknown ablation row 'A9'"},
       {[](O& o) { o.uncertainty = "U9"; }, "--uncertainty U9"},
-      {[](O& o) { o.ablation = "A0", o.fusion = "glue"; }, "--fusion glue: it is one of dmf, mixed, concat, mean"},
+      {[](O& o) { o.ablation = "A0", o.fusion = "glue"; }, "--fusion glue: it is one of dmf, concat, mean"},
       {[](O& o) { o.modulation = "loud"; }, "--modulation loud"},
       {[](O& o) { o.task.phases.weighting = 3; }, "--weighting-from 3"},
       {[](O& o) { o.task.relabel.threshold = 7; }, "--tau 7"},

@@ -14,8 +14,6 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 train::TrainerOptions options() {
   train::TrainerOptions o;
   o.epochs = 4;  // of three steps: 13 examples, batches of 2, two of them a step

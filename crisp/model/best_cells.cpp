@@ -1,6 +1,4 @@
-#include "crisp/model/presence.h"
-
-#include <cmath>
+#include "crisp/model/best_cells.h"
 
 namespace crisp::model {
 
@@ -17,21 +15,6 @@ torch::Tensor mean_of_best(const torch::Tensor& maps, const torch::Tensor& share
   const torch::Tensor best = std::get<0>(cells.topk(count, 2));
   const torch::Tensor real = best > -5e3;  // a small photo on a large crop may have fewer cells than asked for
   return (best * real).sum(2) / real.sum(2).clamp_min(1);
-}
-
-PresenceImpl::PresenceImpl(int64_t channels, int64_t classes) {
-  scores = register_module("scores", Conv(ConvShape{.in = channels, .out = classes - 1, .bias = false}));
-}
-
-torch::Tensor PresenceImpl::forward(const torch::Tensor& coarsest, const torch::Tensor& photo) {
-  const torch::Tensor maps = scores->forward(coarsest);
-  return mean_of_best(maps, photo_share(photo, maps), kPresenceShare);
-}
-
-torch::Tensor gated_by_presence(const torch::Tensor& refined, const torch::Tensor& presence, double strength) {
-  const torch::Tensor unlikely = (torch::log_sigmoid(presence.to(torch::kFloat)) + std::log(2.0)).clamp_max(0);
-  const torch::Tensor there = torch::constant_pad_nd(unlikely * strength, {1, 0});
-  return refined + there.to(refined.dtype()).unsqueeze(2).unsqueeze(3);
 }
 
 }  // namespace crisp::model

@@ -1,0 +1,11 @@
+# Puts the files of recipes/ into a header, as name and text.
+file(GLOB files "${RECIPES}/*.toml")
+set(text "// Made from recipes/ by cmake/recipes.cmake.\n#pragma once\n\n#include <utility>\n\nnamespace crisp::recipe {\n\n")
+string(APPEND text "inline constexpr std::pair<const char*, const char*> kRecipes[] = {\n")
+foreach(file ${files})
+  get_filename_component(name "${file}" NAME_WE)
+  file(READ "${file}" content)
+  string(APPEND text "    {\"${name}\", R\"toml(${content})toml\"},\n")
+endforeach()
+string(APPEND text "};\n\n}  // namespace crisp::recipe\n")
+file(CONFIGURE OUTPUT "${OUTPUT}" CONTENT "${text}" @ONLY)
