@@ -21,8 +21,8 @@ struct Augment {
   int64_t crop = 0;
   double scale_low = 0.5, scale_high = 2;
   double flip = 0.5;
-  double jitter = 0.8, brightness = 0.4, contrast = 0.4, saturation = 0.4, hue = 0.1;
-  double blur = 0.2, grey = 0.1;
+  double jitter = 0.8, brightness = 0.3, contrast = 0.3, saturation = 0.3, hue = 0.05;
+  double blur = 0.1, grey = 0.05;
 };
 
 struct Optimiser {
