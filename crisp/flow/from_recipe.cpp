@@ -57,7 +57,7 @@ void take(const recipe::Optimiser& optimiser, const recipe::Schedule& schedule, 
 void settle(recipe::Schedule& schedule, int64_t photos) {
   if (schedule.epochs > 0) return;
   const double passes = static_cast<double>(schedule.photos) / static_cast<double>(std::max<int64_t>(1, photos));
-  schedule.epochs = std::clamp<int64_t>(std::lround(passes), 2, 40);
+  schedule.epochs = std::clamp<int64_t>(std::lround(passes), 2, 100);
 }
 
 }  // namespace

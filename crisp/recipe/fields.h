@@ -41,7 +41,7 @@ void schedule(const std::string& stage, Schedule& s, Visit&& visit) {
   const auto at = [&](const char* name) { return stage + ".schedule." + name; };
   visit(Field{at("epochs").c_str(), "passes over the photos; 0: as many as `photos` asks for", 0, 100000}, s.epochs);
   visit(Field{at("photos").c_str(),
-              "photos to look at in all, repeats counted, where epochs is 0: 2 to 40 passes, however many there are", 0,
+              "photos to look at in all, repeats counted, where epochs is 0: 2 to 100 passes, however many there are", 0,
               1e9},
         s.photos);
   visit(
