@@ -41,8 +41,8 @@ void schedule(const std::string& stage, Schedule& s, Visit&& visit) {
   const auto at = [&](const char* name) { return stage + ".schedule." + name; };
   visit(Field{at("epochs").c_str(), "passes over the photos; 0: as many as `photos` asks for", 0, 100000}, s.epochs);
   visit(Field{at("photos").c_str(),
-              "photos to look at in all, repeats counted, where epochs is 0: 2 to 100 passes, however many there are", 0,
-              1e9},
+              "photos to look at in all, repeats counted, where epochs is 0: 2 to 100 passes, however many there are",
+              0, 1e9},
         s.photos);
   visit(
       Field{at("warmup_epochs").c_str(), "in which the rates rise, at most a fifth of training", 0, kNoLimit, "epochs"},
